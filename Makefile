@@ -1,0 +1,111 @@
+# make demo    set up and show what the library does
+# make test    set up, lint, and run every test that needs no data set (`check` is the same)
+# make lint    style, types, layers and file sizes only
+# make slow    the slow tests, and those on real data in the folder PEGASOS_DATA
+# make bench   side by side with the peers, on the data in PEGASOS_DATA
+# make clean   remove caches and build products (`distclean` also removes .venv)
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+PYTEST_ARGS ?=
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist=worksteal
+
+# Numba's disk cache notices edits in the file of a kernel but not in the files
+# it calls, so every state of src/ has a cache of its own. Bounds checking is
+# not part of Numba's cache key either: it has its own cache too.
+SRC_HASH := $(shell find src -name '*.py' -print0 2>/dev/null | LC_ALL=C sort -z \
+              | xargs -0 -r sha256sum | sha256sum | cut -c1-16)
+CACHE := $(CURDIR)/.cache
+NUMBA_COMPILED := $(CACHE)/numba-$(SRC_HASH)
+NUMBA_BOUNDS := $(CACHE)/numba-$(SRC_HASH)-bounds
+KEEP_CACHES := 6
+export NUMBA_CACHE_DIR := $(NUMBA_COMPILED)
+
+PYTHON_FOLDERS := $(wildcard src tests bench examples)
+# Where compiled code reads and writes arrays: the part worth checking bounds on.
+BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
+
+.PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled slow bench \
+        caches clean distclean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+# ---------------------------------------------------------------- set-up
+
+setup: $(VENV)/.installed
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pegasos needs Python 3.11 or later; choose one with: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e '.[dev,plot]'
+	touch $@
+
+$(VENV)/.installed-bench: pyproject.toml $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	touch $@
+
+# Keep the caches of the last few states of src/ only.
+caches:
+	@mkdir -p '$(NUMBA_COMPILED)' '$(NUMBA_BOUNDS)'
+	@touch '$(NUMBA_COMPILED)' '$(NUMBA_BOUNDS)'
+	@ls -dt '$(CACHE)'/numba-* | tail -n +$$(( $(KEEP_CACHES) + 1 )) | xargs -r rm -rf
+
+# ---------------------------------------------------------------- use
+
+demo: setup caches
+	$(BIN)/python examples/demo.py
+
+# ---------------------------------------------------------------- tests
+
+test: lint test-compiled test-bounds test-uncompiled
+check: test
+
+lint: setup
+	$(BIN)/ruff check $(PYTHON_FOLDERS)
+	$(BIN)/ruff format --check $(PYTHON_FOLDERS)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --cache-dir '$(CACHE)/import-linter'
+	@find $(PYTHON_FOLDERS) -name '*.py' -exec awk \
+	  'FNR == 501 { print FILENAME ": more than 500 lines; split it"; long = 1 } END { exit long }' {} +
+
+test-compiled: setup caches
+	$(PYTEST) -m 'not slow and not data' $(PYTEST_ARGS) src tests
+
+test-bounds: setup caches
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR='$(NUMBA_BOUNDS)' \
+	  $(PYTEST) -m 'not slow and not data' $(PYTEST_ARGS) $(BOUNDS_TESTS)
+
+test-uncompiled: setup
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'fast and not slow and not data' $(PYTEST_ARGS) tests
+
+slow: setup caches
+	@test -n "$${PEGASOS_DATA:-}" || echo 'PEGASOS_DATA is not set: tests on real data will be skipped.'
+	$(PYTEST) -m 'slow or data' $(PYTEST_ARGS) tests
+
+# ---------------------------------------------------------------- benchmark
+
+bench: $(VENV)/.installed-bench caches
+	@test -n "$${PEGASOS_DATA:-}" \
+	  || { echo 'Set PEGASOS_DATA to the folder that holds the data sets.' >&2; exit 2; }
+	@mkdir -p docs/benchmarks
+	$(BIN)/python -m bench
+
+# ---------------------------------------------------------------- tidy
+
+clean:
+	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)

@@ -1,0 +1,21 @@
+"""Adult in LIBSVM's encoding: 123 binary columns, 14 of them set; lam 1e-4."""
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.datasets import load_svmlight_file
+
+from bench.datasets.base import Dataset, cached, open_data
+
+NAME = "a9a"
+LAMS = (1e-4,)
+
+
+def parse():
+    with open_data("a9a", "a9a.xz") as file:
+        X, y = load_svmlight_file(file, n_features=123)
+    return csr_array(X), y.astype(np.int64)
+
+
+def load(lam: float) -> Dataset:
+    X, y = cached(NAME, parse)
+    return Dataset(NAME, X, y, lam, "Adult, income above 50k")

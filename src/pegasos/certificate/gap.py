@@ -1,0 +1,177 @@
+"""The certificate: primal, dual and gap, recomputed from the data in float64.
+
+For a dual point a, put  w(a) = 1/(lam S) sum_i s_i a_i x_i. For any feasible a and any w, b
+
+    D(a) <= min P <= P(w, b)
+    P(w, b) - D(a) = 1/S sum_i s_i gap_term_i + lam/2 ||w - w(a)||^2  >= 0
+
+The gap is the right-hand side: a sum of non-negative terms, no difference of large numbers. A
+regularised bias is one more coordinate of w; a free one needs sum_i s_i a_i = 0 and drops out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray, all_scores, float_type
+from pegasos.dispatch import compiled
+from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouched
+from pegasos.problem.losses import gain, gap_term, slope, value
+from pegasos.problem.objective import Problem, blocks, combination, flat, weight
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Models and their proven quality, one entry per model in every array.
+
+    `W` (d, K) and `b` (K,) are what was evaluated; `centre`, the middle between W and w(a), is the
+    centre of the ball that holds the optimum, None where it is W itself.
+    """
+
+    W: FloatArray
+    b: FloatArray
+    centre: FloatArray | None
+    primal: FloatArray
+    dual: FloatArray
+    gap: FloatArray
+    distance: FloatArray  # ||w - w(a)||^2, a regularised bias included
+
+
+def evaluate(
+    problem: Problem,
+    A: FloatArray,
+    scale: float,
+    scratch: FloatArray,
+    iterate: tuple[FloatArray, FloatArray] | None = None,
+    accuracy: float = 0.0,
+    bias_hint: FloatArray | None = None,
+) -> Evaluation:
+    """Certify `iterate` = (W, b), or w(a) itself when none is given, by the dual point scale * A.
+
+    Weights are judged as they will be stored, in the data's precision. `accuracy` is how far a free
+    bias may stay from its best. `scratch`, of the shape of A, is overwritten with the scores.
+    """
+    W_a, beta_a, balance = dual_weights(problem, A, scale, scratch)
+    W, b = (W_a, problem.bias_scale * beta_a) if iterate is None else iterate
+    W = as_stored(W, problem)
+    b = write_scores(problem, W, b, scratch, accuracy, bias_hint)
+    sums = np.zeros((3, A.shape[1]))
+    add_terms(problem.costs, A, scratch, balance, b, sums)
+    losses, gains, terms = sums / problem.S
+    square, square_a, distance = square_norm(W), square_norm(W_a), square_norm(W, W_a)
+    if problem.bias_scale > 0.0:
+        beta = b / problem.bias_scale
+        square, square_a = square + beta**2, square_a + beta_a**2
+        distance = distance + (beta - beta_a) ** 2
+    return Evaluation(
+        W=W,
+        b=b,
+        centre=None if W is W_a else 0.5 * (W + W_a),
+        primal=0.5 * problem.lam * square + losses,
+        dual=gains - 0.5 * problem.lam * square_a,
+        gap=terms + 0.5 * problem.lam * distance,
+        distance=distance,
+    )
+
+
+def negative_slopes(
+    problem: Problem, W: FloatArray, b: FloatArray, scratch: FloatArray, accuracy: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return a_i = -slope at the scores of (W, b), always feasible, and the bias they are for."""
+    b = write_scores(problem, W, b, scratch, accuracy, b)
+    A = np.empty_like(scratch)
+    write_negative_slopes(problem.costs, scratch, b, A)
+    return A, b
+
+
+def write_scores(
+    problem: Problem,
+    W: FloatArray,
+    b: FloatArray,
+    Z: FloatArray,
+    accuracy: float,
+    bias_hint: FloatArray | None,
+) -> FloatArray:
+    """Write the scores without bias into Z; return the bias, the best one where it is free."""
+    for start, stop in blocks(problem.rows):
+        all_scores(problem.rows, start, stop, flat(W), Z)
+    if not problem.is_free:
+        return b
+    hint = b if bias_hint is None else bias_hint
+    models = range(Z.shape[1])
+    return np.array([best_bias(problem, Z, k, float(hint[k]), accuracy) for k in models])
+
+
+def as_stored(W: FloatArray, problem: Problem) -> FloatArray:
+    """Round weights to the precision in which a model keeps them; no copy in float64."""
+    precision = float_type(problem.rows)
+    return W if precision == np.float64 else W.astype(precision).astype(np.float64)
+
+
+def square_norm(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
+    """Return ||w_k||^2, or ||w_k - v_k||^2, per model."""
+    if W is V:
+        return np.zeros(W.shape[1])
+    columns = (W[:, k] if V is None else W[:, k] - V[:, k] for k in range(W.shape[1]))
+    return np.array([column @ column for column in columns])
+
+
+def dual_weights(
+    problem: Problem, A: FloatArray, scale: float, scratch: FloatArray
+) -> tuple[FloatArray, FloatArray, Balance]:
+    """Return w(a), its bias coordinate and the balance that made A feasible (the better of two)."""
+    K = A.shape[1]
+    candidates = balances(problem, A, scale) if problem.is_free else [untouched(K, scale)]
+    best: Any = None
+    for balance in candidates:
+        write_feasible(problem.costs, A, balance, scratch)
+        W = combination(problem, scratch)
+        totals = np.zeros((2, K))
+        add_gains(problem.costs, scratch, totals)
+        dual = totals[0] / problem.S - 0.5 * problem.lam * square_norm(W)
+        if best is None or dual.sum() > best[0].sum():
+            beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
+            best = dual, W, beta, balance
+    return best[1], best[2], best[3]
+
+
+@compiled
+def write_feasible(costs, A, balance, out):  # type: ignore[no-untyped-def]
+    """Write the feasible dual numbers that `balance` makes of A into `out`."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            out[i, k] = feasible(costs, A, i, k, balance)
+
+
+@compiled
+def add_gains(costs, A, sums):  # type: ignore[no-untyped-def]
+    """Add sum_i s_i gain(a_i) and sum_i s_i a_i to the rows of `sums`, for feasible A."""
+    for i in range(A.shape[0]):
+        s = weight(costs.weights, i)
+        for k in range(A.shape[1]):
+            sums[0, k] += s * gain(costs.loss, A[i, k], costs.Y[i, k])
+            sums[1, k] += s * A[i, k]
+
+
+@compiled
+def add_terms(costs, A, Z, balance, b, sums):  # type: ignore[no-untyped-def]
+    """Add the sums of s_i value, s_i gain and s_i gap_term to the rows of `sums`."""
+    for i in range(A.shape[0]):
+        s = weight(costs.weights, i)
+        for k in range(A.shape[1]):
+            y, z = costs.Y[i, k], Z[i, k] + b[k]
+            a = feasible(costs, A, i, k, balance)
+            sums[0, k] += s * value(costs.loss, z, y)
+            sums[1, k] += s * gain(costs.loss, a, y)
+            sums[2, k] += s * gap_term(costs.loss, z, a, y)
+
+
+@compiled
+def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
+    """Write -slope at the scores Z + b into A."""
+    for i in range(Z.shape[0]):
+        for k in range(Z.shape[1]):
+            A[i, k] = -slope(costs.loss, Z[i, k] + b[k], costs.Y[i, k])

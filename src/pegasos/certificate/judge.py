@@ -1,0 +1,85 @@
+"""The judge of a run: certifies what a solver offers and keeps the best of each model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pegasos.certificate.gap import Evaluation, evaluate, negative_slopes
+from pegasos.certificate.stopping import relative
+from pegasos.data.rows import FloatArray, shape
+from pegasos.problem.losses import is_smooth
+from pegasos.problem.objective import Problem
+
+
+class Judge:
+    """Best model and best lower bound so far, each model on its own.
+
+    Attributes
+    ----------
+    W, b : ndarray of shape (d, K), (K,)
+        The models with the smallest gap so far.
+    primal, gap, distance : ndarray of shape (K,)
+        Their objective, gap and ||w - w(a)||^2 when certified.
+    dual : ndarray of shape (K,)
+        The largest lower bound seen, whichever dual point gave it.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        n, d = shape(problem.rows)
+        K = problem.costs.Y.shape[1]
+        self.problem = problem
+        self.scratch = np.empty((n, K))
+        self.W, self.b = np.zeros((d, K)), np.zeros(K)
+        self.centre: FloatArray | None = None
+        self.primal, self.gap = np.full(K, np.inf), np.full(K, np.inf)
+        self.dual, self.dual_of_gap = np.full(K, -np.inf), np.full(K, -np.inf)
+        self.distance = np.zeros(K)
+        self.has_judged = False
+
+    def assess(
+        self,
+        dual_point: tuple[FloatArray, float] | None,
+        iterate: tuple[FloatArray, FloatArray] | None,
+        tries_slopes: bool,
+        accuracy: float,
+    ) -> None:
+        """Certify an offer: raw duals (A, scale), weights to hand out, or both.
+
+        With `tries_slopes`, or without a dual point, minus the slopes at the weights serve as dual
+        point too: always feasible, and the tightest choice for smooth losses.
+        """
+        hint = self.b if self.has_judged else None
+        W, b = iterate if iterate is not None else (self.W, self.b)
+        if dual_point is not None:
+            evaluation = evaluate(self.problem, *dual_point, self.scratch, iterate, accuracy, hint)
+            self._keep_better(evaluation)
+            W, b = evaluation.W, evaluation.b
+        if dual_point is None or (tries_slopes and is_smooth(self.problem.costs.loss)):
+            A, b = negative_slopes(self.problem, W, b, self.scratch, accuracy)
+            self._keep_better(evaluate(self.problem, A, 1.0, self.scratch, (W, b), accuracy, b))
+
+    def _keep_better(self, new: Evaluation) -> None:
+        better = new.gap < self.gap
+        if not self.has_judged:
+            better[:] = True
+        self.has_judged = True
+        self.dual = np.maximum(self.dual, new.dual)
+        if better.all():  # the usual case, without a copy of the weights
+            self.W, self.centre = new.W, new.centre
+        elif better.any():
+            self.W[:, better] = new.W[:, better]
+            if self.centre is not None or new.centre is not None:
+                centre = self.W.copy() if self.centre is None else self.centre
+                centre[:, better] = (new.W if new.centre is None else new.centre)[:, better]
+                self.centre = centre
+        for name in ("b", "primal", "gap", "distance"):
+            setattr(self, name, np.where(better, getattr(new, name), getattr(self, name)))
+        self.dual_of_gap = np.where(better, new.dual, self.dual_of_gap)
+
+    def certified_gap(self) -> FloatArray:
+        """Return primal minus the best dual, without cancellation."""
+        return np.maximum(0.0, self.gap - (self.dual - self.dual_of_gap))
+
+    def relative_gap(self) -> FloatArray:
+        """Return the proven relative gap of every model."""
+        return relative(self.certified_gap(), self.primal, self.dual)

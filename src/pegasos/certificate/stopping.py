@@ -1,0 +1,101 @@
+"""When a fit ends, and what to say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+
+StopRule = Literal["gap", "decisions"]
+
+
+class Outcome(Enum):
+    """Why a fit ended, as a sentence."""
+
+    TOLERANCE = "the tolerance was reached"
+    DECISIONS = "the labels of the training rows are settled"
+    EPOCHS = "max_iter was reached"
+    TIME = "max_time was reached"
+    INTERRUPT = "it was interrupted (Ctrl-C)"
+    CALLBACK = "a callback asked for it"
+    STREAM = "partial_fit took one pass"
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Limits of a fit; `wish` is a tolerance worth trying for within `wish_epochs`, no duty."""
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_time: float = float("inf")
+    rule: StopRule = "gap"
+    settled: float = 0.999
+    wish: float = float("inf")
+    wish_epochs: int = 0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good a fit is, proven.
+
+    Attributes
+    ----------
+    primal, dual, gap : float
+        Objective of the model handed out, the best lower bound known on the optimum, and what is
+        left between them. Sums over models where several are trained side by side.
+    relative_gap : float
+        The objective is proven to be within this fraction of the optimum; for several models, each
+        of them.
+    tol : float
+        The tolerance that was asked for.
+    reason : str
+        Why the fit ended.
+    epochs : int
+        Passes over the rows.
+    seconds : float
+        Time of the fit.
+    models : dict of str to ndarray of shape (K,)
+        primal, dual, gap and relative_gap of each model.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    tol: float
+    reason: str
+    epochs: int
+    seconds: float
+    models: dict[str, Any]
+
+    @property
+    def is_within_tol(self) -> bool:
+        """Whether the objective is proven to be within `tol` of the optimum."""
+        return self.relative_gap <= self.tol
+
+    def __str__(self) -> str:
+        passes = f"{self.epochs} epoch" + ("" if self.epochs == 1 else "s")
+        return (
+            f"objective {self.primal:.6g}, proven within {in_percent(self.relative_gap)} of the "
+            f"optimum (at least {self.dual:.6g}); stopped after {passes} and {self.seconds:.2g} s "
+            f"because {self.reason}"
+        )
+
+
+def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArray:
+    """Return gap / dual: the objective is within this fraction of the optimum.
+
+    A perfect fit (primal 0) reports 0, a dual without information (<= 0) infinity.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(dual > 0.0, gap / dual, np.inf)
+    return np.where(primal == 0.0, 0.0, ratio)
+
+
+def in_percent(fraction: float) -> str:
+    """Write a fraction as a percentage a person can read."""
+    return f"{100 * fraction:.2g} %" if np.isfinite(fraction) else "no known factor"

@@ -1,0 +1,219 @@
+"""Row containers: the only place that knows dense from sparse.
+
+A container answers, for its row x_i:
+
+    scores(rows, i, W, z)      z_k  = <w_k, x_i>           for every model k
+    add(rows, i, c, W)         w_k += c_k x_i              for every model k
+    square_norm(rows, i)       ||x_i||^2
+    fetch(rows, i)             a hint that row i is needed soon
+
+`W` is one weight vector of shape (d,) or many stored side by side, shape (d, K): a row is then read
+once and serves K models. All arrays inside a container are read-only, so that ordinary arrays and
+read-only memory maps are one and the same type to a kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from pegasos.dispatch import by_tag, compiled, prefetch
+
+FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class DenseRows(NamedTuple):
+    """Rows of a dense array in any memory order and of any real type."""
+
+    X: Any
+
+
+class CsrRows(NamedTuple):
+    """Rows in compressed form; `indices` and `indptr` are unsigned views, validated beforehand."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    width: int
+
+
+Rows: TypeAlias = DenseRows | CsrRows
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
+def as_rows(X: Any) -> Rows:
+    """Wrap a validated array or CSR matrix without copying it."""
+    if is_sparse(X):
+        return CsrRows(
+            _read_only(X.data),
+            _read_only(_unsigned(X.indices)),
+            _read_only(_unsigned(X.indptr)),
+            X.shape[1],
+        )
+    return DenseRows(_read_only(X))
+
+
+def shape(rows: Rows) -> tuple[int, int]:
+    """Return the numbers of rows and of features."""
+    if isinstance(rows, CsrRows):
+        return len(rows.indptr) - 1, rows.width
+    n, d = rows.X.shape
+    return n, d
+
+
+def stored_values(rows: Rows) -> int:
+    """Return the number of values that one pass over all rows reads."""
+    return rows.data.size if isinstance(rows, CsrRows) else rows.X.size
+
+
+def float_type(rows: Rows) -> np.dtype[Any]:
+    """Return the type in which weights for these rows are handed out: float32 for float32 data."""
+    kind = rows.data.dtype if isinstance(rows, CsrRows) else rows.X.dtype
+    return np.dtype(np.float32 if kind == np.float32 else np.float64)
+
+
+def _read_only(array: Any) -> Any:
+    view = (array.view(np.uint8) if array.dtype == np.bool_ else array).view(np.ndarray)
+    view = view[...]
+    view.flags.writeable = False
+    return view
+
+
+def _unsigned(array: Any) -> Any:
+    """View indices as unsigned: they index without the wrap-around test of negative numbers."""
+    return array.view(np.uint32 if array.dtype == np.int32 else np.uint64)
+
+
+@by_tag
+def scores(rows: Any, i: int, W: Any, z: Any) -> None:
+    """Write <w_k, x_i> into z[k] for every model k."""
+
+
+@by_tag
+def add(rows: Any, i: int, c: Any, W: Any) -> None:
+    """Add c[k] x_i to w_k for every model k, in place."""
+
+
+@by_tag
+def square_norm(rows: Any, i: int) -> float:
+    """Return ||x_i||^2."""
+
+
+@by_tag
+def fetch(rows: Any, i: int) -> None:
+    """Hint that row i will be read soon."""
+
+
+@scores.register(DenseRows)
+def _(rows, i, W, z):  # type: ignore[no-untyped-def]
+    X = rows.X
+    if W.ndim == 1:
+        total = 0.0
+        for j in range(W.shape[0]):
+            total += X[i, j] * W[j]
+        z[0] = total
+    else:
+        z[:] = 0.0
+        for j in range(W.shape[0]):
+            x = X[i, j]
+            if x != 0:
+                for k in range(W.shape[1]):
+                    z[k] += x * W[j, k]
+
+
+@add.register(DenseRows)
+def _(rows, i, c, W):  # type: ignore[no-untyped-def]
+    X = rows.X
+    if W.ndim == 1:
+        for j in range(W.shape[0]):
+            W[j] += c[0] * X[i, j]
+    else:
+        for j in range(W.shape[0]):
+            x = X[i, j]
+            if x != 0:
+                for k in range(W.shape[1]):
+                    W[j, k] += c[k] * x
+
+
+@square_norm.register(DenseRows)
+def _(rows, i):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(rows.X.shape[1]):
+        x = float(rows.X[i, j])
+        total += x * x
+    return total
+
+
+@fetch.register(DenseRows)
+def _(rows, i):  # type: ignore[no-untyped-def]
+    X = rows.X
+    if X.flags.c_contiguous:
+        start = i * X.shape[1]
+        for j in range(0, X.shape[1], 64 // X.itemsize):
+            prefetch(X, start + j)
+
+
+@scores.register(CsrRows)
+def _(rows, i, W, z):  # type: ignore[no-untyped-def]
+    if W.ndim == 1:
+        total = 0.0
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            total += rows.data[p] * W[rows.indices[p]]
+        z[0] = total
+    else:
+        z[:] = 0.0
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            x, j = rows.data[p], rows.indices[p]
+            for k in range(W.shape[1]):
+                z[k] += x * W[j, k]
+
+
+@add.register(CsrRows)
+def _(rows, i, c, W):  # type: ignore[no-untyped-def]
+    if W.ndim == 1:
+        step = c[0]
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            W[rows.indices[p]] += step * rows.data[p]
+    else:
+        for p in range(rows.indptr[i], rows.indptr[i + 1]):
+            x, j = rows.data[p], rows.indices[p]
+            for k in range(W.shape[1]):
+                W[j, k] += c[k] * x
+
+
+@square_norm.register(CsrRows)
+def _(rows, i):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for p in range(rows.indptr[i], rows.indptr[i + 1]):
+        x = float(rows.data[p])
+        total += x * x
+    return total
+
+
+@fetch.register(CsrRows)
+def _(rows, i):  # type: ignore[no-untyped-def]
+    start = rows.indptr[i]
+    if start < rows.indptr[i + 1]:
+        for p in range(start, rows.indptr[i + 1], 16):
+            prefetch(rows.data, p)
+            prefetch(rows.indices, p)
+
+
+@compiled
+def square_norms(rows, start, stop, out):  # type: ignore[no-untyped-def]
+    """Write ||x_i||^2 into out[i] for start <= i < stop."""
+    for i in range(start, stop):
+        out[i] = square_norm(rows, i)
+
+
+@compiled
+def all_scores(rows, start, stop, W, Z):  # type: ignore[no-untyped-def]
+    """Write <w_k, x_i> into Z[i, k] for start <= i < stop."""
+    for i in range(start, stop):
+        scores(rows, i, W, Z[i])

@@ -1,0 +1,130 @@
+"""Type-tag dispatch: how one kernel serves every loss and every row container.
+
+A loss or a row container is a `NamedTuple` (a tag). A generic function such as `slope(loss, z, y)`
+is declared once with `by_tag` and implemented once per tag class. Compiled code picks the
+implementation from the *type* of the first argument, at compile time; plain Python picks it from
+the class of the object, so every kernel also runs with `NUMBA_DISABLE_JIT=1`.
+
+Tags are what Numba can cache on disk: jitclass instances, jitted functions as arguments and
+closures never hit the cache in a new process. Tags of user-defined losses are the exception: they
+exist in one process only, so kernels compiled for them are kept out of the disk cache.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numba import types
+from numba.core import cgutils
+from numba.core.caching import FunctionCache
+from numba.extending import intrinsic, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be reordered (so that they vectorise); nothing else about IEEE arithmetic is given up.
+REORDER_SUMS = {"reassoc", "contract"}
+
+
+def by_tag(stub: F) -> Any:
+    """Turn the signature of `stub` into a generic function, dispatched on its first argument.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class Double(NamedTuple):
+    ...     pass
+    >>> @by_tag
+    ... def apply(tag, x):
+    ...     '''Apply a tag to a number.'''
+    >>> @apply.register(Double)
+    ... def _(tag, x):
+    ...     return 2.0 * x
+    >>> apply(Double(), 4.0)
+    8.0
+    """
+    implementations: dict[type, Callable[..., Any]] = {}
+
+    @functools.wraps(stub)
+    def generic(tag: Any, *args: Any) -> Any:
+        return implementations[type(tag)](tag, *args)
+
+    def register(cls: type) -> Callable[[F], F]:
+        def accept(implementation: F) -> F:
+            implementations[cls] = implementation
+            return implementation
+
+        return accept
+
+    def choose(*arguments: Any) -> Callable[..., Any] | None:
+        return implementations.get(getattr(arguments[0], "instance_class", None))  # type: ignore[arg-type]
+
+    choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
+    choose.__name__ = stub.__name__
+    overload(generic, strict=False, jit_options={"fastmath": REORDER_SUMS})(choose)
+    generic.register = register  # type: ignore[attr-defined]
+    return generic
+
+
+def compiled(function: F) -> Any:
+    """Compile a kernel: cached on disk, GIL released, no fast-math."""
+    dispatcher = numba.njit(cache=True, nogil=True)(function)
+    if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT
+        dispatcher._cache = _CacheOfLastingTags(function)
+    return dispatcher
+
+
+class _CacheOfLastingTags(FunctionCache):  # type: ignore[misc]
+    """Numba's disk cache, except for kernels whose arguments hold a one-process tag."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if _is_of_this_process(sig):
+            return None
+        return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if not _is_of_this_process(sig):
+            super().save_overload(sig, data)
+
+
+def _is_of_this_process(numba_type: Any) -> bool:
+    """Whether a Numba type, or one nested in it, is a tag made for this process only."""
+    if isinstance(numba_type, tuple | list | types.BaseTuple):
+        tag = getattr(numba_type, "instance_class", None)
+        return getattr(tag, "is_of_this_process", False) or any(
+            _is_of_this_process(part) for part in numba_type
+        )
+    return False
+
+
+@intrinsic
+def _prefetch_address(typing_context: Any, array: Any, index: Any) -> Any:
+    """Emit llvm.prefetch for array[index] (read, keep in all cache levels)."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array_type, _ = signature.args
+        view = context.make_array(array_type)(context, builder, arguments[0])
+        address = builder.gep(view.data, [arguments[1]])
+        byte = cgutils.voidptr_t
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            cgutils.ir.FunctionType(cgutils.ir.VoidType(), [byte, *[cgutils.int32_t] * 3]),
+            "llvm.prefetch.p0",
+        )
+        hints = [cgutils.int32_t(0), cgutils.int32_t(3), cgutils.int32_t(1)]
+        builder.call(function, [builder.bitcast(address, byte), *hints])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), emit
+
+
+def prefetch(array: Any, position: int) -> None:
+    """Ask the processor to fetch flat position `position` of a contiguous array; no effect else."""
+
+
+@overload(prefetch, strict=False)
+def _prefetch(array: Any, position: Any) -> Any:
+    return lambda array, position: _prefetch_address(array, position)

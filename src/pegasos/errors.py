@@ -1,0 +1,21 @@
+"""Every exception and warning of the package."""
+
+from __future__ import annotations
+
+from sklearn.exceptions import ConvergenceWarning
+
+
+class InvalidParameter(ValueError):
+    """A parameter, or a pair of parameters, that cannot work; the message says what to use."""
+
+
+class InvalidData(ValueError):
+    """Data that cannot be trained on or predicted for; the message says what is wrong where."""
+
+
+class ToleranceNotReached(ConvergenceWarning):  # type: ignore[misc]
+    """A fit ended above `tol`; the message carries the gap reached and a remedy."""
+
+
+class FitInterrupted(UserWarning):
+    """Ctrl-C ended a fit; the model of that moment is kept, with its certificate."""

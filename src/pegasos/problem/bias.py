@@ -1,0 +1,182 @@
+"""The free bias: the best one for given weights, and dual points that allow for it.
+
+A free bias puts the constraint sum_i s_i a_i = 0 on the dual. Both questions here are roots of a
+monotone function of one number, found with passes over arrays already at hand:
+
+    best bias        0 in  sum_i s_i slope(z_i + b)             [SSSC11] eq. (24)
+    balanced dual    0  =  sum_i s_i clip(a_i - theta)          the nearest feasible point
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled
+from pegasos.problem.losses import lower, slope, upper
+from pegasos.problem.objective import Problem, weight
+
+NEARLY_BALANCED = 1e-3  # sum_i s_i a_i against sum_i s_i |a_i|: below, projecting gains nothing
+
+
+class Balance(NamedTuple):
+    """How raw dual numbers become feasible, one entry per model.
+
+    clip(scale a - theta), then positive numbers times `up` and negative ones times `down`.
+    """
+
+    scale: float
+    theta: FloatArray
+    up: FloatArray
+    down: FloatArray
+
+
+def untouched(K: int, scale: float) -> Balance:
+    """Return the balance that only scales and clips to the feasible interval."""
+    return Balance(scale, np.zeros(K), np.ones(K), np.ones(K))
+
+
+@compiled
+def clip(loss, a, y):  # type: ignore[no-untyped-def]
+    """Return the feasible dual number nearest to a."""
+    return min(upper(loss, y), max(lower(loss, y), a))
+
+
+@compiled
+def feasible(costs, A, i, k, balance):  # type: ignore[no-untyped-def]
+    """Return the feasible dual number that a balance makes of A[i, k]."""
+    a = clip(costs.loss, balance.scale * A[i, k] - balance.theta[k], costs.Y[i, k])
+    return a * (balance.up[k] if a > 0.0 else balance.down[k])
+
+
+@compiled
+def slope_sum(costs, Z, k, b):  # type: ignore[no-untyped-def]
+    """Return sum_i s_i slope(Z[i, k] + b), non-decreasing in b."""
+    total = 0.0
+    for i in range(Z.shape[0]):
+        s = weight(costs.weights, i)
+        if s > 0.0:
+            total += s * slope(costs.loss, Z[i, k] + b, costs.Y[i, k])
+    return total
+
+
+@compiled
+def signed_sums(costs, A, scale, k, theta):  # type: ignore[no-untyped-def]
+    """Return the positive and the negative part of sum_i s_i clip(scale a_i - theta)."""
+    positive, negative = 0.0, 0.0
+    for i in range(A.shape[0]):
+        a = clip(costs.loss, scale * A[i, k] - theta, costs.Y[i, k])
+        c = weight(costs.weights, i) * a
+        if c > 0.0:
+            positive += c
+        else:
+            negative += c
+    return positive, negative
+
+
+def best_bias(
+    problem: Problem, Z: FloatArray, k: int, start: float = 0.0, accuracy: float = 0.0
+) -> float:
+    """Minimise the mean loss over the bias of model k, given scores Z without bias.
+
+    `accuracy` bounds how far the objective may stay above its minimum; 0 asks for rounding error.
+    Where the minimum is an interval, its middle is returned, so that equal problems (a weight of 2,
+    a row twice) give equal answers.
+    """
+    floor = 1e-12 * problem.S
+    if not math.isfinite(start):
+        start = 0.0
+
+    def rise(b: float) -> float:
+        return float(slope_sum(problem.costs, Z, k, b))
+
+    left = crossing(lambda b: rise(b) + floor, start, accuracy * problem.S)
+    if accuracy > 0.0:
+        return left if math.isfinite(left) else start
+    right = crossing(lambda b: rise(b) - floor, left if math.isfinite(left) else start, 0.0)
+    ends = [end for end in (left, right) if math.isfinite(end)]  # one class: a half-line
+    return sum(ends) / len(ends) if ends else start
+
+
+def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
+    """Two ways to make sum_i s_i a_i = 0: project, then trim; or trim the heavier sign alone.
+
+    Neither dominates; whoever certifies keeps the one with the larger dual value. A point that is
+    nearly balanced is only trimmed.
+    """
+    K = A.shape[1]
+    trimmed, projected = untouched(K, scale), untouched(K, scale)
+    imbalance = 0.0
+    for k in range(K):
+        positive, negative = signed_sums(problem.costs, A, scale, k, 0.0)
+        _trim(trimmed, k, positive, negative)
+        if positive > negative:
+            imbalance = max(imbalance, abs(positive + negative) / (positive - negative))
+    if imbalance <= NEARLY_BALANCED:
+        return [trimmed]
+    for k in range(K):
+
+        def fall(theta: float, k: int = k) -> float:
+            return -float(sum(signed_sums(problem.costs, A, scale, k, theta)))
+
+        theta = projected.theta[k] = crossing(fall, 0.0, 0.0)
+        _trim(projected, k, *signed_sums(problem.costs, A, scale, k, theta))
+    return [trimmed, projected]
+
+
+def _trim(balance: Balance, k: int, positive: float, negative: float) -> None:
+    """Shrink the heavier sign of model k until both weigh the same."""
+    if positive > -negative:
+        balance.up[k] = -negative / positive
+    elif negative < -positive:
+        balance.down[k] = -positive / negative
+
+
+def crossing(rise: Callable[[float], Any], start: float, area: float) -> float:
+    """Find where a non-decreasing function crosses 0, by bracketing and regula falsi (Illinois).
+
+    Stops when the bracket's width times the function's size at its ends is below `area`, or at the
+    last bit. Returns an infinity if there is no crossing within 1e15 of `start`.
+    """
+    low, high = start, start
+    at_low = at_high = float(rise(start))
+    width = 1e-3 * max(1.0, abs(start))
+    while at_low > 0.0:
+        high, at_high = low, at_low
+        low, width = low - width, 4.0 * width
+        if width > 1e15:
+            return -math.inf
+        at_low = float(rise(low))
+    while at_high < 0.0:
+        low, at_low = high, at_high
+        high, width = high + width, 4.0 * width
+        if width > 1e15:
+            return math.inf
+        at_high = float(rise(high))
+    side, weight_low, weight_high = 0, at_low, at_high
+    for turn in range(200):
+        if (high - low) * max(-at_low, at_high) <= area:
+            break
+        middle = 0.5 * (low + high)
+        if turn % 3 != 2 and weight_high > weight_low:  # every third step bisects
+            middle = low - weight_low * (high - low) / (weight_high - weight_low)
+            if not low < middle < high:
+                middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        at_middle = float(rise(middle))
+        if at_middle < 0.0:
+            low, at_low, weight_low = middle, at_middle, at_middle
+            weight_high = 0.5 * weight_high if side < 0 else at_high
+            side = -1
+        elif at_middle > 0.0:
+            high, at_high, weight_high = middle, at_middle, at_middle
+            weight_low = 0.5 * weight_low if side > 0 else at_low
+            side = 1
+        else:
+            return middle
+    return 0.5 * (low + high)
