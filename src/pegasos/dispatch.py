@@ -25,9 +25,6 @@ from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Sums may be reordered (so that they vectorise); nothing else about IEEE arithmetic is given up.
-REORDER_SUMS = {"reassoc", "contract"}
-
 
 def by_tag(stub: F) -> Any:
     """Turn the signature of `stub` into a generic function, dispatched on its first argument.
@@ -64,7 +61,7 @@ def by_tag(stub: F) -> Any:
 
     choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
     choose.__name__ = stub.__name__
-    overload(generic, strict=False, jit_options={"fastmath": REORDER_SUMS})(choose)
+    overload(generic, strict=False)(choose)
     generic.register = register  # type: ignore[attr-defined]
     return generic
 
@@ -75,6 +72,11 @@ def compiled(function: F) -> Any:
     if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT
         dispatcher._cache = _CacheOfLastingTags(function)
     return dispatcher
+
+
+def reordering_sums(function: F) -> Any:
+    """Compile a helper whose sums may be reordered, so that they vectorise; IEEE otherwise."""
+    return numba.njit(nogil=True, fastmath={"reassoc", "contract"})(function)
 
 
 class _CacheOfLastingTags(FunctionCache):  # type: ignore[misc]

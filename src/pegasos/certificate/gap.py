@@ -116,7 +116,7 @@ def square_norm(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
     if W is V:
         return np.zeros(W.shape[1])
     columns = (W[:, k] if V is None else W[:, k] - V[:, k] for k in range(W.shape[1]))
-    return np.array([column @ column for column in columns])
+    return np.array([np.einsum("j,j->", column, column) for column in columns])
 
 
 def dual_weights(

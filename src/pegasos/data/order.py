@@ -12,9 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pegasos.data.rows import Rows, shape, stored_bytes
 from pegasos.dispatch import compiled
 
 Sampling = Literal["iid", "epoch", "fixed"]
+
+BLOCK_BYTES = 4096  # of neighbouring rows: a page of memory
+WINDOW = 512  # blocks shuffled into each other: what the processor's page tables hold
+CACHE_BYTES = 1_000_000
 
 
 def identity(n: int) -> Any:
@@ -28,6 +33,43 @@ def shuffle(order, state):  # type: ignore[no-untyped-def]
     for i in range(len(order) - 1, 0, -1):
         j = below(i + 1, state)
         order[i], order[j] = order[j], order[i]
+
+
+def rows_per_block(rows: Rows) -> int:
+    """Return how many neighbouring rows to visit together: about BLOCK_BYTES of them.
+
+    Small data, which stays in the processor's cache, is permuted row by row.
+    """
+    n, _ = shape(rows)
+    bytes_per_row = stored_bytes(rows) / max(1, n)
+    if n * bytes_per_row <= CACHE_BYTES:
+        return 1
+    return int(np.clip(BLOCK_BYTES / max(1.0, bytes_per_row), 1, 64))
+
+
+@compiled
+def permute(order, block, idle, idle_visits, state):  # type: ignore[no-untyped-def]
+    """Write the rows in a random order into `order`; return how many they are.
+
+    WINDOW blocks of `block` neighbouring rows are drawn at random and all their rows shuffled, then
+    the next ones: not every permutation can occur, but only a few hundred pages of memory are in
+    use at a time, which doubles the speed. (Visiting block after block would be faster still, but
+    where neighbouring rows are alike, as in covtype, it takes ten times the epochs.) Rows with
+    idle[i] >= idle_visits are left out.
+    """
+    n = len(idle)
+    starts = np.arange(0, n, block)
+    shuffle(starts, state)
+    t, first = 0, 0
+    for b in range(len(starts)):
+        for i in range(starts[b], min(n, starts[b] + block)):
+            if idle[i] < idle_visits:
+                order[t] = i
+                t += 1
+        if (b + 1) % WINDOW == 0 or b + 1 == len(starts):
+            shuffle(order[first:t], state)
+            first = t
+    return t
 
 
 @compiled

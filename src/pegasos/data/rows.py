@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from pegasos.dispatch import by_tag, compiled, prefetch
+from pegasos.dispatch import by_tag, compiled, prefetch, reordering_sums
 
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -51,12 +51,12 @@ def as_rows(X: Any) -> Rows:
     """Wrap a validated array or CSR matrix without copying it."""
     if is_sparse(X):
         return CsrRows(
-            _read_only(X.data),
-            _read_only(_unsigned(X.indices)),
-            _read_only(_unsigned(X.indptr)),
+            read_only(X.data),
+            read_only(_unsigned(X.indices)),
+            read_only(_unsigned(X.indptr)),
             X.shape[1],
         )
-    return DenseRows(_read_only(X))
+    return DenseRows(read_only(X))
 
 
 def shape(rows: Rows) -> tuple[int, int]:
@@ -72,13 +72,21 @@ def stored_values(rows: Rows) -> int:
     return rows.data.size if isinstance(rows, CsrRows) else rows.X.size
 
 
+def stored_bytes(rows: Rows) -> int:
+    """Return the memory that one pass over all rows reads."""
+    if isinstance(rows, CsrRows):
+        return rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
+    return rows.X.nbytes
+
+
 def float_type(rows: Rows) -> np.dtype[Any]:
     """Return the type in which weights for these rows are handed out: float32 for float32 data."""
     kind = rows.data.dtype if isinstance(rows, CsrRows) else rows.X.dtype
     return np.dtype(np.float32 if kind == np.float32 else np.float64)
 
 
-def _read_only(array: Any) -> Any:
+def read_only(array: Any) -> Any:
+    """View an array as read-only, booleans as bytes: one type to kernels whatever it was."""
     view = (array.view(np.uint8) if array.dtype == np.bool_ else array).view(np.ndarray)
     view = view[...]
     view.flags.writeable = False
@@ -110,14 +118,38 @@ def fetch(rows: Any, i: int) -> None:
     """Hint that row i will be read soon."""
 
 
+@reordering_sums
+def _dense_product(X, i, w):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(w.shape[0]):
+        total += X[i, j] * w[j]
+    return total
+
+
+@compiled
+def _sparse_product(rows, i, w):  # type: ignore[no-untyped-def]
+    # Four sums hide the latency of loads and additions. Left to vectorise, this loop becomes gather
+    # instructions, which take twice the time on processors with the gather mitigation.
+    data, indices = rows.data, rows.indices
+    p, stop = np.int64(rows.indptr[i]), np.int64(rows.indptr[i + 1])
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    while p + 4 <= stop:
+        a += data[p] * w[indices[p]]
+        b += data[p + 1] * w[indices[p + 1]]
+        c += data[p + 2] * w[indices[p + 2]]
+        d += data[p + 3] * w[indices[p + 3]]
+        p += 4
+    while p < stop:
+        a += data[p] * w[indices[p]]
+        p += 1
+    return (a + b) + (c + d)
+
+
 @scores.register(DenseRows)
 def _(rows, i, W, z):  # type: ignore[no-untyped-def]
     X = rows.X
     if W.ndim == 1:
-        total = 0.0
-        for j in range(W.shape[0]):
-            total += X[i, j] * W[j]
-        z[0] = total
+        z[0] = _dense_product(X, i, W)
     else:
         z[:] = 0.0
         for j in range(W.shape[0]):
@@ -145,7 +177,7 @@ def _(rows, i, c, W):  # type: ignore[no-untyped-def]
 def _(rows, i):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(rows.X.shape[1]):
-        x = float(rows.X[i, j])
+        x = np.float64(rows.X[i, j])  # float() keeps float32 in Numba
         total += x * x
     return total
 
@@ -162,10 +194,7 @@ def _(rows, i):  # type: ignore[no-untyped-def]
 @scores.register(CsrRows)
 def _(rows, i, W, z):  # type: ignore[no-untyped-def]
     if W.ndim == 1:
-        total = 0.0
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            total += rows.data[p] * W[rows.indices[p]]
-        z[0] = total
+        z[0] = _sparse_product(rows, i, W)
     else:
         z[:] = 0.0
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -191,7 +220,7 @@ def _(rows, i, c, W):  # type: ignore[no-untyped-def]
 def _(rows, i):  # type: ignore[no-untyped-def]
     total = 0.0
     for p in range(rows.indptr[i], rows.indptr[i + 1]):
-        x = float(rows.data[p])
+        x = np.float64(rows.data[p])
         total += x * x
     return total
 
@@ -215,5 +244,8 @@ def square_norms(rows, start, stop, out):  # type: ignore[no-untyped-def]
 @compiled
 def all_scores(rows, start, stop, W, Z):  # type: ignore[no-untyped-def]
     """Write <w_k, x_i> into Z[i, k] for start <= i < stop."""
+    z = np.empty(Z.shape[1])
     for i in range(start, stop):
-        scores(rows, i, W, Z[i])
+        scores(rows, i, W, z)
+        for k in range(len(z)):
+            Z[i, k] = z[k]

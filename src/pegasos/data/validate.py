@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from pegasos.data.rows import FloatArray, Rows, as_rows, is_sparse
+from pegasos.data.rows import FloatArray, Rows, as_rows, is_sparse, read_only
+from pegasos.dispatch import compiled
 from pegasos.errors import InvalidData
 
 
@@ -32,8 +33,9 @@ def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
     float32, float64, integers and booleans stay as they are; other real types become float64.
     Sparse matrices become CSR; only those with unsorted or duplicate indices are copied.
     """
+    is_checked = False
     if is_sparse(X) and X.format in ("csr", "csc"):
-        check_structure(X)
+        is_checked = check_structure(X) and X.format == "csr"
     checked = validate_data(
         estimator,
         X,
@@ -44,7 +46,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
         **of_y,
     )
     X, *y = checked if of_y else (checked,)
-    X = _canonical(X) if is_sparse(X) else _native(X)
+    X = _canonical(X, is_checked) if is_sparse(X) else _native(X)
     return (X, *y) if y else X
 
 
@@ -58,23 +60,27 @@ def _native(X: Any) -> Any:
     return X if X.flags.aligned else X.copy()
 
 
-def _canonical(X: Any) -> Any:
+def _canonical(X: Any, is_known_to_be: bool) -> Any:
     """Return CSR with sorted, unique indices, all of one kernel-ready index type."""
     if X.indices.dtype != X.indptr.dtype or X.indices.dtype not in (np.int32, np.int64):
         kind = np.int32 if max(X.shape[1], X.nnz) < 2**31 else np.int64
         X = sparse.csr_array((X.data, X.indices.astype(kind), X.indptr.astype(kind)), shape=X.shape)
     fresh = sparse.csr_array((_native(X.data), X.indices, X.indptr), shape=X.shape, copy=False)
-    if not fresh.has_canonical_format:
+    if not is_known_to_be and not fresh.has_canonical_format:
         fresh = fresh.copy()
         fresh.sum_duplicates()
     return fresh
 
 
-def check_structure(X: Any) -> None:
-    """Refuse a CSR or CSC matrix whose arrays do not describe one."""
+def check_structure(X: Any) -> bool:
+    """Refuse a CSR or CSC matrix whose arrays do not describe one; tell if it is canonical."""
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]
     name = X.format.upper()
     indptr, indices = X.indptr, X.indices
+    if all(a.ndim == 1 and a.dtype in (np.int32, np.int64) for a in (indptr, indices)):
+        order = _order_of_indices(read_only(indptr), read_only(indices), len(X.data), lines, width)
+        if order != _MALFORMED:
+            return order == _CANONICAL
     if indptr.ndim != 1 or len(indptr) != lines + 1 or indptr[0] != 0:
         raise InvalidData(
             f"Malformed {name} matrix: indptr must have {lines + 1} entries and start at 0; got "
@@ -95,6 +101,31 @@ def check_structure(X: Any) -> None:
             f"Malformed {name} matrix: indices must lie in [0, {width}); found "
             f"{int(indices[:stored].min())} to {int(indices[:stored].max())}."
         )
+    return False
+
+
+_MALFORMED, _UNSORTED, _CANONICAL = 0, 1, 2
+
+
+@compiled
+def _order_of_indices(indptr, indices, values, lines, width):  # type: ignore[no-untyped-def]
+    """Tell in one pass whether compressed rows are malformed, unsorted or canonical."""
+    if len(indptr) != lines + 1 or indptr[0] != 0:
+        return _MALFORMED
+    is_canonical, start = True, np.int64(0)
+    for i in range(lines):
+        stop = np.int64(indptr[i + 1])
+        if stop < start or stop > len(indices) or stop > values:
+            return _MALFORMED
+        previous = np.int64(-1)
+        for p in range(start, stop):
+            j = np.int64(indices[p])
+            if j < 0 or j >= width:
+                return _MALFORMED
+            is_canonical &= j > previous
+            previous = j
+        start = stop
+    return _CANONICAL if is_canonical else _UNSORTED
 
 
 def checked_weights(sample_weight: Any, n: int) -> FloatArray | None:

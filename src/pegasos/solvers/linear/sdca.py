@@ -11,7 +11,7 @@ c that moves onto the present bias after every epoch (proximal point, or method 
 the multiplier of sum_i s_i a_i = 0).
 
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
-passes over the others; every epoch ends with a pass over all rows, so a certificate never sees a
+passes over the others, as many as take the time of one pass over all; every epoch ends with a pass over all rows, so a certificate never sees a
 row that was left out.
 
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
@@ -27,17 +27,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import identity, shuffle
+from pegasos.data.order import identity, permute, rows_per_block
 from pegasos.data.rows import FloatArray, add, fetch, scores, shape, square_norms
 from pegasos.dispatch import compiled
 from pegasos.options import Options
-from pegasos.problem.losses import dual_step, lower, upper
+from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
 from pegasos.problem.objective import Problem, blocks, combination, flat, weight
 from pegasos.solvers.protocol import Advance, DualPoint
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
+NEVER_IDLE = 256  # above any count of idle visits
+SAMPLED = 8  # one row in so many is asked for its part of the gap
+EXTRA_PASSES = 16  # at most so many passes over the active rows before one over all rows
+AHEAD = 8  # rows between the one being read and the one being fetched
 FREE_BIAS_SCALE = 0.3  # constant feature of the proximal step, in root mean square row lengths
-AHEAD = 4  # rows between the one being read and the one being fetched
 
 
 class Constant(NamedTuple):
@@ -59,7 +62,9 @@ class SdcaState:
     order: Any
     idle: Any
     random: Any
-    active: int  # rows in the present pass: order[:active]
+    met: FloatArray  # sums of gap terms, gains and weights over sampled rows of this pass, (3, K)
+    block: int  # neighbouring rows visited together
+    active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
 
@@ -71,7 +76,7 @@ class SDCA(Options):
     Parameters
     ----------
     shrinking : bool, default=True
-        Leave rows that are stuck at a bound out of two passes in three.
+        Leave rows that are stuck at a bound out of extra passes over the others.
     """
 
     shrinking: bool = True
@@ -88,7 +93,8 @@ class SDCA(Options):
             order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
-            active=n,
+            met=np.zeros((3, K)),
+            block=rows_per_block(problem.rows),
         )
         for start, stop in blocks(problem.rows):
             square_norms(problem.rows, start, stop, state.square_norms)
@@ -104,38 +110,38 @@ class SDCA(Options):
         return state
 
     def advance(self, problem: Problem, state: SdcaState) -> Advance:
-        n = len(state.order)
         if state.position == 0:
-            shuffle(state.order[: state.active], state.random)
+            limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
+            state.met[:] = 0.0
+            state.active = permute(state.order, state.block, state.idle, limit, state.random)
         _, length = blocks(problem.rows)[0]
         stop = min(state.active, state.position + length)
         order = state.order[state.position : stop]
         sdca_pass(
             problem, order, state.square_norms, state.A, flat(state.W), state.idle,
-            state.constant,
+            state.constant, state.met,
         )  # fmt: skip
         state.position = stop
         ends_pass = stop == state.active
-        ends_epoch = ends_pass and state.active == n and state.extra_passes == 0
+        ends_epoch = ends_pass and state.extra_passes == 0
         if ends_pass:
             state.position = 0
             if problem.is_free:
                 state.constant.offset[:] += state.constant.scale * state.constant.beta
-            self._plan_next_pass(state, n, ends_epoch)
-        return Advance(len(order), ends_epoch)
+            if state.extra_passes > 0:
+                state.extra_passes -= 1
+            elif self.shrinking:  # about as many visits to active rows as a pass over all takes
+                active = max(1, int(np.count_nonzero(state.idle < IDLE_VISITS)))
+                state.extra_passes = min(EXTRA_PASSES, len(state.idle) // active - 1)
+        estimate = self._estimate(problem, state) if ends_epoch else np.nan
+        return Advance(len(order), ends_epoch, estimate)
 
-    def _plan_next_pass(self, state: SdcaState, n: int, ends_epoch: bool) -> None:
-        """Choose the rows of the next pass: an epoch is two passes over active rows, then all."""
-        if not self.shrinking:
-            return
-        if ends_epoch:
-            active = gather_active(state.order, state.idle)
-            if active < 0.9 * n:
-                state.active, state.extra_passes = max(1, active), 2
-        elif state.extra_passes > 0:
-            state.extra_passes -= 1
-            if state.extra_passes == 0:
-                state.active = n
+    def _estimate(self, problem: Problem, state: SdcaState) -> float:
+        """Guess the relative gap from the rows met in the last pass; it lags behind."""
+        gap, gain, weight = state.met
+        square = np.einsum("jk,jk->k", state.W, state.W) + state.constant.beta**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
 
     def iterate(
         self, problem: Problem, state: SdcaState
@@ -147,8 +153,8 @@ class SDCA(Options):
 
 
 @compiled
-def sdca_pass(problem, order, square_norms, A, W, idle, constant):  # type: ignore[no-untyped-def]
-    """Maximise over each row of `order` in turn; A, W, idle and constant.beta change."""
+def sdca_pass(problem, order, square_norms, A, W, idle, constant, met):  # type: ignore[no-untyped-def]
+    """Maximise over each row of `order` in turn; A, W, idle, constant.beta and `met` change."""
     costs, K, last = problem.costs, A.shape[1], len(order) - 1
     z, step = np.empty(K), np.empty(K)
     inverse = 1.0 / (problem.lam * problem.S)
@@ -163,6 +169,10 @@ def sdca_pass(problem, order, square_norms, A, W, idle, constant):  # type: igno
         for k in range(K):
             y, a = costs.Y[i, k], A[i, k]
             score = z[k] + offset[k] + scale * beta[k]
+            if t % SAMPLED == 0:
+                met[0, k] += s * gap_term(costs.loss, score, a, y)
+                met[1, k] += s * gain(costs.loss, a, y)
+                met[2, k] += s
             c = dual_step(costs.loss, score, a, q, y)  # [SZ13]: argmax along coordinate i
             step[k] = s * (c - a) * inverse
             moves |= step[k] != 0.0
@@ -173,15 +183,3 @@ def sdca_pass(problem, order, square_norms, A, W, idle, constant):  # type: igno
             for k in range(K):
                 beta[k] += scale * step[k]
         idle[i] = min(idle[i] + 1, 255) if rests else 0
-
-
-@compiled
-def gather_active(order, idle):  # type: ignore[no-untyped-def]
-    """Move the rows that are not idle to the front of `order`; return how many they are."""
-    active = 0
-    for t in range(len(order)):
-        i = order[t]
-        if idle[i] < IDLE_VISITS:
-            order[t], order[active] = order[active], i
-            active += 1
-    return active
