@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,3 +90,12 @@ def cached(
             return file["dense"], file["y"]
         parts = (file["data"], file["indices"].astype(np.int32), file["indptr"].astype(np.int32))
         return csr_array(parts, shape=tuple(file["shape"])), file["y"]
+
+
+def checksum(X: Matrix, y: NDArray[np.int64]) -> int:
+    """Return a checksum of the stored values, their places and the labels."""
+    arrays = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+    crc = zlib.crc32(repr((X.shape, X.dtype)).encode())
+    for array in (*arrays, y):
+        crc = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).reshape(-1), crc)
+    return crc

@@ -54,7 +54,7 @@ class Solver(ABC):
     def ladder(self) -> tuple[Effort, ...]:
         """List the efforts to try, least first."""
 
-    def prepare(self, X: Matrix, y: NDArray[np.int64]) -> None:
+    def prepare(self, X: Matrix, y: NDArray[np.int64]) -> None:  # noqa: B027 (optional)
         """Do what a user does once and outside of training; not timed."""
 
     @abstractmethod

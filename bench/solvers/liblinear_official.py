@@ -1,6 +1,7 @@
 """liblinear itself, from its authors' package: -s 3 (dual, hinge), -B -1 (no bias), C = 1/(lam n).
 
-It ends after 300 epochs whatever -e asks, so a tolerance below what these reach costs nothing more.
+It ends after 300 epochs whatever -e asks, so finer tolerances end there too, and it draws its order
+from an unseeded rand(), so two fits differ in their last digits.
 Its Python wrapper reads CSR quickly and dense rows one at a time in Python, so dense data is
 handed over as CSR; building its problem is part of the time, as it is for a user.
 """

@@ -2,7 +2,7 @@
 
 The scaling is found by experiment (tests/bench/test_adapters.py): it minimises
 regularizer/2 ||w||^2 + sum_i hinge, which is n P. It stops improving at a relative suboptimality of
-about 1e-4 to 1e-3 on small problems, however many epochs it is given.
+up to 2e-3 on some small problems, however many epochs it is given.
 """
 
 import numpy as np

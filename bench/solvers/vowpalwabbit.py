@@ -4,7 +4,7 @@ Three things a fair adapter has to know, each seen by experiment:
 
 - With the hinge loss VW applies --l2 only on steps with a margin error, so it solves the problem
   with lam times the share of such steps. At the optimum row i has an error in a share of its steps
-  that equals its dual variable, so the share is mean(dual) = mean hinge + lam ||w||^2. Two short
+  that equals its dual variable, so the share is mean(dual) = mean hinge + lam ||w||^2. A few short
   pilot runs estimate it, the main run uses lam / share, and the pilots are part of the time.
 - The weights it stores lack the shrinking factor of --l2, which is kept apart; it is read off a
   prediction on a single feature.
@@ -12,20 +12,20 @@ Three things a fair adapter has to know, each seen by experiment:
   --invariant ones do, with either of two rates: t^-1/2 starting at 7 / mean ||x||^2 (best early),
   or the 1/(lam t) of Pegasos (best late). Each is a row of the table.
 
-VW reads files. Text is parsed once into its cache outside of the time; passes over the cache, which
-a second thread reads, are timed.
+VW reads files. Text is parsed once into its cache, outside of the time and kept in .cache/bench/vw;
+passes over that cache, which a second thread reads, are timed.
 """
 
-import atexit
 import os
-import shutil
-import tempfile
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from bench.datasets.base import CACHE, checksum
 from bench.objective import LOSSES, scores, signs
 from bench.solvers.base import EPOCHS, Solver
+
+PILOTS = 4  # each a tenth of the passes, at least one
 
 
 class VowpalWabbitSolver(Solver):
@@ -43,12 +43,14 @@ class VowpalWabbitSolver(Solver):
     def prepare(self, X, y):
         if self.prepared is not None and self.prepared[0] is X and self.prepared[1] is y:
             return
-        folder = tempfile.mkdtemp(prefix="bench-vw-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        folder = CACHE / "vw"
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = f"{checksum(X, y):08x}-{X.shape[0]}"
+        files = [folder / f"{stem}-{k}.cache" for k in range(signs(y).shape[1])]
         rows = csr_array(X)
-        files = [os.path.join(folder, f"{k}.cache") for k in range(signs(y).shape[1])]
         for sign, file in zip(signs(y).T, files, strict=True):
-            write_cache(rows, sign, file)
+            if not file.exists():
+                write_cache(rows, sign, file)
         self.prepared = (X, y, files)
 
     def run(self, X, y, lam, effort):
@@ -61,7 +63,7 @@ class VowpalWabbitSolver(Solver):
         models = []
         for sign, file in zip(signs(y).T, self.prepared[2], strict=True):
             share = 1.0
-            for _ in range(2):
+            for _ in range(PILOTS):
                 w = train(file, X.shape[1], lam / share, max(1, effort.epochs // 10), rate)
                 hinge = LOSSES["hinge"](sign * scores(X, w)).mean()
                 share = min(1.0, float(hinge + lam * (w @ w)))
@@ -78,15 +80,16 @@ def write_cache(X, sign, path):
     """Write rows as VW text, let VW turn the text into its cache, remove the text."""
     from vowpalwabbit import Workspace
 
-    text = path + ".txt"
-    with open(text, "w") as file:
+    text, unfinished = (path.with_suffix(f".{os.getpid()}.{end}") for end in ("txt", "part"))
+    with text.open("w") as file:
         for i in range(X.shape[0]):
             row = slice(X.indptr[i], X.indptr[i + 1])
             entries = zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)
             file.write(f"{sign[i]:g} | " + " ".join(f"{j}:{v:.9g}" for j, v in entries) + "\n")
     layout = f"--noconstant -b {bits(X.shape[1])}"
-    Workspace(f"-d {text} --cache_file {path} -k {layout} --quiet").finish()
-    os.remove(text)
+    Workspace(f"-d {text} --cache_file {unfinished} -k {layout} --quiet").finish()
+    unfinished.replace(path)
+    text.unlink()
 
 
 def train(cache, d, l2, passes, rate):

@@ -13,6 +13,10 @@ class InvalidData(ValueError):
     """Data that cannot be trained on or predicted for; the message says what is wrong where."""
 
 
+class NotCertified(AttributeError):
+    """A certificate, or what follows from one, was asked of a model that has none."""
+
+
 class ToleranceNotReached(ConvergenceWarning):  # type: ignore[misc]
     """A fit ended above `tol`; the message carries the gap reached and a remedy."""
 

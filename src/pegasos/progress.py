@@ -1,14 +1,36 @@
-"""What a person sees of a fit while it runs: gap, epochs and a forecast of the time left."""
+"""What a person sees of a fit while it runs: gap, epochs and a forecast of the time left.
+
+All of it goes to stderr, and only if asked for; the logger "pegasos" hears it in any case.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
+from numba.core import event
+from numba.core.event import Listener
+
+from pegasos.certificate.stopping import Certificate, in_percent
+from pegasos.certificate.trace import Record
+from pegasos.data.rows import FloatArray
+
+SECONDS_BETWEEN_LINES = 2.0
+SECONDS_BETWEEN_UPDATES = 0.1
+
+logger = logging.getLogger("pegasos")
+
+Model = Callable[[], tuple[FloatArray, FloatArray]]
+
 
 class Watch:
-    """Silent observer; the base of those that show something."""
+    """Silent observer of a fit; the base of those that show something."""
 
     def __enter__(self) -> Watch:
         return self
@@ -21,9 +43,250 @@ class Watch:
     ) -> None:
         pass
 
-    def certified(self, record: Any, seconds_left: float) -> None:
+    def announce(self, text: str) -> None:
+        """Take note of something that makes the user wait."""
+
+    def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
+        """Take note of some progress: `epochs` passes over the rows, the last one in part."""
+
+    def certified(self, record: Record, seconds_left: float) -> None:
         """Take note of a certificate and of the forecast of the seconds to `tol` (nan: unknown)."""
 
-    def epoch(self, epochs: int, judge: Any, seconds: Callable[[], float]) -> bool:
-        """Take note of a complete epoch; return True to end the fit."""
+    def epoch(self, epochs: int, model: Model) -> bool:
+        """Take note of a complete epoch; return True to end the fit.
+
+        `model` certifies the present state, if it is not yet, and returns weights and biases.
+        """
         return False
+
+    def finished(self, certificate: Certificate) -> None:
+        """Take note of the end."""
+
+
+class Watches(Watch):
+    """Several observers as one."""
+
+    def __init__(self, watches: Sequence[Watch]) -> None:
+        self.watches = watches
+        self._open = ExitStack()
+
+    def __enter__(self) -> Watch:
+        for watch in self.watches:
+            self._open.enter_context(watch)
+        return self
+
+    def __exit__(self, *details: Any) -> None:
+        self._open.__exit__(*details)
+
+    def announce(self, text: str) -> None:
+        for watch in self.watches:
+            watch.announce(text)
+
+    def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
+        for watch in self.watches:
+            watch.advanced(epochs, seconds)
+
+    def certified(self, record: Record, seconds_left: float) -> None:
+        for watch in self.watches:
+            watch.certified(record, seconds_left)
+
+    def epoch(self, epochs: int, model: Model) -> bool:
+        return any([watch.epoch(epochs, model) for watch in self.watches])
+
+    def finished(self, certificate: Certificate) -> None:
+        for watch in self.watches:
+            watch.finished(certificate)
+
+
+class Log(Watch):
+    """Write to the logger "pegasos": certificates at level DEBUG, the rest at INFO."""
+
+    def announce(self, text: str) -> None:
+        logger.info("%s", text)
+
+    def certified(self, record: Record, seconds_left: float) -> None:
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s", state_of(record, seconds_left))
+
+    def finished(self, certificate: Certificate) -> None:
+        logger.info("%s", certificate)
+
+
+class Hints(Watch):
+    """Explain waiting to someone at a terminal or in a notebook, and say nothing else."""
+
+    def announce(self, text: str) -> None:
+        if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+            _write(text)
+
+
+class Lines(Watch):
+    """Plain lines, at most one every two seconds and one at the end: for files and pipes."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self._record: Record | None = None
+        self._left = float("nan")
+
+    def announce(self, text: str) -> None:
+        _write(text)
+
+    def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
+        now = time.perf_counter()
+        if now - self._last < SECONDS_BETWEEN_LINES:
+            return
+        self._last = now
+        if self._record is None:
+            _write(f"epoch {epochs:.3g}, {seconds():.1f} s, no certificate yet")
+        else:
+            passed = seconds() - self._record.seconds
+            _write(state_of(self._record, self._left - passed, epochs, seconds()))
+
+    def certified(self, record: Record, seconds_left: float) -> None:
+        self._record, self._left = record, seconds_left
+
+    def finished(self, certificate: Certificate) -> None:
+        _write(str(certificate))
+
+
+class Bar(Watch):
+    """A progress bar (rich) that fills as the forecast says, with the gap beside it."""
+
+    def __init__(self, tol: float) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[gap]}"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=self._console,
+        )
+        self._tol = tol
+        self._record: Record | None = None
+        self._left = float("nan")
+        self._last = self._filled = 0.0
+
+    def __enter__(self) -> Watch:
+        self._progress.start()
+        self._task = self._progress.add_task(
+            "pegasos", total=None, gap=f"gap ? > {in_percent(self._tol)}", left=""
+        )
+        return self
+
+    def __exit__(self, *details: Any) -> None:
+        self._progress.stop()
+
+    def announce(self, text: str) -> None:
+        self._console.print(f"pegasos: {text}", highlight=False)
+
+    def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
+        now = time.perf_counter()
+        if now - self._last >= SECONDS_BETWEEN_UPDATES:
+            self._last = now
+            self._show(epochs, seconds())
+
+    def certified(self, record: Record, seconds_left: float) -> None:
+        self._record, self._left = record, seconds_left
+
+    def _show(self, epochs: float, seconds: float) -> None:
+        changes: dict[str, Any] = {"description": f"epoch {int(epochs)}"}
+        if self._record is not None:
+            changes["gap"] = self._comparison(self._record.relative_gap)
+            left = max(0.0, self._left - (seconds - self._record.seconds))
+            if left == left:  # known
+                self._filled = max(self._filled, min(0.99, seconds / (seconds + left)))
+                changes |= {"total": 1.0, "completed": self._filled}
+                changes["left"] = f"about {duration(left)} left"
+        self._progress.update(self._task, **changes)
+
+    def _comparison(self, gap: float) -> str:
+        return f"gap {in_percent(gap)} {'<=' if gap <= self._tol else '>'} {in_percent(self._tol)}"
+
+    def finished(self, certificate: Certificate) -> None:
+        self._progress.update(
+            self._task,
+            description=f"epoch {certificate.epochs}",
+            total=1.0,
+            completed=1.0 if certificate.is_within_tol else self._filled,
+            gap=self._comparison(certificate.relative_gap),
+            left="",
+        )
+        self._progress.stop()
+        self._console.print(f"pegasos: {certificate}", highlight=False, soft_wrap=True)
+
+
+def watch_for(verbose: int, tol: float, *others: Watch) -> Watch:
+    """Return what shows a fit: nothing for 0; a bar on a terminal or in a notebook; else lines."""
+    shows: Watch = Hints()
+    if verbose:
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        shows = Bar(tol) if console.is_terminal or console.is_jupyter else Lines()
+    return Watches([Log(), shows, *others])
+
+
+def state_of(
+    record: Record, left: float, epochs: float | None = None, seconds: float | None = None
+) -> str:
+    """Describe a fit in one line: `left` seconds to go, nan if unknown."""
+    forecast = f", about {duration(max(0.0, left))} left" if left == left else ""
+    return (
+        f"epoch {record.epoch if epochs is None else epochs:.3g}, "
+        f"{record.seconds if seconds is None else seconds:.1f} s, objective {record.primal:.6g}, "
+        f"proven within {in_percent(record.relative_gap)} of the optimum{forecast}"
+    )
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as a person would say it."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 100 * 3600 else "days"
+
+
+def _write(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"pegasos: {text}\n")
+        sys.stderr.flush()
+
+
+class Compilation(Listener):  # type: ignore[misc]
+    """Tell that Numba compiles, and for how long this thread waited for it."""
+
+    def __init__(self, announce: Callable[[str], None], text: str) -> None:
+        self.seconds = 0.0
+        self._announce, self._text = announce, text
+        self._thread, self._depth, self._begin = threading.get_ident(), 0, 0.0
+        self._has_announced = False
+
+    def __enter__(self) -> Compilation:
+        event.register("numba:compile", self)
+        return self
+
+    def __exit__(self, *details: Any) -> None:
+        event.unregister("numba:compile", self)
+
+    def on_start(self, event: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        if self._depth == 0:
+            self._begin = time.perf_counter()
+        self._depth += 1
+        if not self._has_announced:
+            self._has_announced = True
+            self._announce(self._text)
+
+    def on_end(self, event: Any) -> None:
+        if threading.get_ident() == self._thread and self._depth > 0:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += time.perf_counter() - self._begin

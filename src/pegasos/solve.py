@@ -7,6 +7,7 @@ time, Ctrl-C that keeps the model, history, progress and warm starts.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +17,21 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
-from pegasos.data.rows import FloatArray
+from pegasos.data.rows import FloatArray, float_type, shape
 from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.objective import Problem
-from pegasos.progress import Watch
+from pegasos.progress import Compilation, Log, Watch
 from pegasos.solvers.protocol import Solver
 
-CERTIFYING_SHARE = 0.3  # seconds of certificates per second of solving, where there is a choice
+FIRST_CHECK = 3  # epochs before the first certificate that no estimate asks for
+EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
+ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
+STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
+COMPILES = "compiling for this kind of data, once per machine; about 10 s"
+COMPILES_OWN_LOSS = "compiling for a loss of your own, once per session; about 10 s"
+
+Decided = Callable[[FloatArray, FloatArray], Any]
 
 
 @dataclass(frozen=True)
@@ -51,35 +59,31 @@ def solve(
     seed: int = 0,
     previous: Any | None = None,
     watch: Watch | None = None,
+    decided: Decided | None = None,
 ) -> Solution:
-    """Run a solver until its certificate, or a limit, says stop."""
-    run = _Run(problem, solver, stopping, watch or Watch())
-    with Interrupts() as interrupts, run.watch:
+    """Run a solver until its certificate, or a limit, says stop.
+
+    `decided` takes lower and upper bounds (n, K) on the optimum's decision values and tells which
+    labels they settle; by default, those whose interval does not hold 0.
+    """
+    run = _Run(problem, solver, stopping, watch or Log(), decided or has_settled_sign)
+    with Interrupts() as interrupts, run.watch, run.compilation:
         run.interrupts = interrupts
         state = solver.start(problem, seed, previous)
         outcome = None
         while outcome is None:
             step = solver.advance(problem, state)
             outcome = run.after(step, state)
-        run.finish(state, outcome)
-    judge, trace = run.judge, run.trace
-    certificate = Certificate(
-        primal=float(judge.primal.sum()),
-        dual=float(judge.dual.sum()),
-        gap=float(judge.certified_gap().sum()),
-        relative_gap=float(judge.relative_gap().max()),
-        tol=stopping.tol,
-        reason=outcome.value,
-        epochs=run.epochs,
-        seconds=run.seconds(),
-        models={
-            "primal": judge.primal,
-            "dual": judge.dual,
-            "gap": judge.certified_gap(),
-            "relative_gap": judge.relative_gap(),
-        },
-    )
-    return Solution(judge.W, judge.b, certificate, trace, run.ball(), outcome, state)
+        outcome = run.finish(state, outcome)
+        certificate = run.certificate(outcome)
+        run.watch.finished(certificate)
+        judge = run.judge
+        return Solution(judge.W, judge.b, certificate, run.trace, run.ball(), outcome, state)
+
+
+def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
+    """Tell which decision values keep their sign, given bounds on them."""
+    return (low > 0.0) | (high < 0.0)
 
 
 class _Run:
@@ -87,45 +91,79 @@ class _Run:
 
     interrupts: Interrupts
 
-    def __init__(self, problem: Problem, solver: Solver, stopping: Stopping, watch: Watch) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        stopping: Stopping,
+        watch: Watch,
+        decided: Decided,
+    ) -> None:
         self.problem, self.solver, self.stopping, self.watch = problem, solver, stopping, watch
+        self.decided = decided
+        is_own = getattr(problem.costs.loss, "is_of_this_process", False)
+        self.compilation = Compilation(watch.announce, COMPILES_OWN_LOSS if is_own else COMPILES)
         self.judge, self.trace = Judge(problem), Trace()
         self.begin = time.perf_counter()
-        self.epochs = self.rows_visited = 0
-        self.next_check = 1
-        self.certifying = self.all_certifying = 0.0
-        self.checked_epoch = -1
+        self.n, _ = shape(problem.rows)
+        self.epochs = self.rows_visited = self.rows_of_epoch = 0
+        self.next_check = FIRST_CHECK
+        self.hint = 2.0  # the solver's estimate may be this many times `tol` to be worth checking
+        self.certifying = 0.0
+        self.checked_rows = -1  # rows visited when the last certificate was made
 
     def seconds(self) -> float:
-        return time.perf_counter() - self.begin
+        """Return the seconds since the start, without those spent compiling."""
+        return time.perf_counter() - self.begin - self.compilation.seconds
 
     def after(self, step: Any, state: Any) -> Outcome | None:
         """Take note of an advance; certify if it is time to; say whether to stop."""
-        limits = self.stopping
+        outcome = None
         self.rows_visited += step.rows_visited
+        self.rows_of_epoch = 0 if step.ends_epoch else self.rows_of_epoch + step.rows_visited
         if step.ends_epoch:
             self.epochs += 1
-            is_hinted = step.estimate <= max(limits.tol, 0.0)
+            is_hinted = 0.0 <= step.estimate <= self.hint * self._target()
             if self.epochs >= self.next_check or is_hinted:
                 try:
                     self.certify(state)
                 except Interrupted:
                     return Outcome.INTERRUPT
-                if (outcome := self._is_good_enough()) is not None:
-                    return outcome
-            if self.watch.epoch(self.epochs, self.judge, self.seconds):
-                return Outcome.CALLBACK
+                outcome = self._is_good_enough()
+                self._learn_from(step.estimate)
+            if self.watch.epoch(self.epochs, lambda: self.model(state)):
+                outcome = outcome or Outcome.CALLBACK
+        outcome = outcome or self._limit()
+        if outcome is None:
+            self.watch.advanced(self.epochs + min(1.0, self.rows_of_epoch / self.n), self.seconds)
+        return outcome
+
+    def _limit(self) -> Outcome | None:
+        """Return the limit that is reached, if any."""
+        limits = self.stopping
         if self.interrupts.pending:
             return Outcome.INTERRUPT
         if self.epochs >= limits.max_iter:
             return Outcome.EPOCHS
-        if self.seconds() + 1.2 * self.certifying >= limits.max_time:
+        if self.seconds() + 1.2 * self._seconds_to_certify() >= limits.max_time:
             return Outcome.TIME
         return None
 
+    def _seconds_to_certify(self) -> float:
+        """Return what a certificate took, or may take: about two passes over the rows."""
+        if self.judge.has_judged:
+            return self.certifying
+        return 2.0 * self.seconds() * self.n / max(1, self.rows_visited)
+
+    def model(self, state: Any) -> tuple[FloatArray, FloatArray]:
+        """Return weights and biases, certified no earlier than after the last advance."""
+        if self.checked_rows != self.rows_visited:
+            self.certify(state)
+        return self.judge.W, self.judge.b
+
     def certify(self, state: Any) -> None:
         """Judge the present state, record it and plan the next certificate."""
-        start = time.perf_counter()
+        start = self.seconds()
         limits = self.stopping
         dual = self.solver.dual_point(self.problem, state)
         iterate = self.solver.iterate(self.problem, state)
@@ -133,29 +171,32 @@ class _Run:
         accuracy = 0.0 if limits.wish_epochs else 1e-3 * limits.tol * scale
         with self.interrupts.raising(self.judge.has_judged):
             self.judge.assess(dual, iterate, not self.solver.is_dual, accuracy)
-        self.certifying, self.checked_epoch = time.perf_counter() - start, self.epochs
-        self.all_certifying += self.certifying
+        self.certifying, self.checked_rows = self.seconds() - start, self.rows_visited
         record = Record(
             self.epochs, self.seconds(), self.rows_visited,
             float(self.judge.primal.sum()), float(self.judge.dual.sum()),
             float(self.judge.certified_gap().sum()), float(self.judge.relative_gap().max()),
         )  # fmt: skip
         self.trace.records.append(record)
-        forecast = self.trace.epochs_to(self._target())
-        self.watch.certified(record, forecast * record.seconds / max(1, self.epochs))
-        self.next_check = self.epochs + self._patience(forecast)
+        seconds_left = self.trace.epochs_to(limits.tol) * record.seconds / max(1, self.epochs)
+        self.watch.certified(record, seconds_left)
+        self.next_check = self.epochs + self._patience()
 
-    def _patience(self, forecast: float) -> int:
+    def _patience(self) -> int:
         """Return the epochs until the next certificate.
 
-        Half of what the forecast says, at most half of what is behind; and where certificates are
-        dear, enough epochs that they take a small share of the time.
+        Half of what the forecast says, but enough that certificates take a small share of the time,
+        and at most half of what is behind. The clock has no say: equal seeds give equal answers.
         """
-        per_epoch = (self.seconds() - self.all_certifying) / max(1, self.epochs)
-        share = CERTIFYING_SHARE * per_epoch
-        affordable = self.certifying / share if share > 0.0 else 1.0
-        wanted = max(0.5 * forecast if np.isfinite(forecast) else 1.0, affordable)
+        forecast = self.trace.epochs_to(self._target())
+        wanted = max(0.5 * forecast if np.isfinite(forecast) else 1.0, EPOCHS_PER_CERTIFICATE)
         return int(np.clip(wanted, 1.0, 1.0 + 0.5 * self.epochs))
+
+    def _learn_from(self, estimate: float) -> None:
+        """Calibrate the solver's own estimate by the certificate it was just followed by."""
+        proven = self.trace.records[-1].relative_gap
+        if estimate > 0.0 and np.isfinite(estimate) and proven > 0.0:
+            self.hint = float(np.clip(0.9 * estimate / proven, 0.1, 10.0))
 
     def _target(self) -> float:
         limits = self.stopping
@@ -163,7 +204,8 @@ class _Run:
 
     def _is_good_enough(self) -> Outcome | None:
         limits = self.stopping
-        if self.judge.relative_gap().max() <= min(limits.tol, self._target()):
+        gap = self.judge.relative_gap().max()
+        if gap <= limits.tol and (gap <= self._target() or self._is_rounding()):
             return Outcome.TOLERANCE
         if limits.rule == "decisions" and self._settled() >= limits.settled:
             return Outcome.DECISIONS
@@ -172,14 +214,43 @@ class _Run:
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""
         low, high = ball(self.problem, self.judge).bounds(self.problem.rows)
-        return float(((low > 0.0) | (high < 0.0)).mean())
+        return float(self.decided(low, high).mean())
 
-    def finish(self, state: Any, outcome: Outcome) -> None:
+    def _is_rounding(self) -> bool:
+        """Whether the gap is as small as rounding lets it be: it no longer falls."""
+        unit = np.finfo(float_type(self.problem.rows)).eps
+        recent = [r.relative_gap for r in self.trace.records[-1 - STALLED_CERTIFICATES :]]
+        is_known = len(recent) > STALLED_CERTIFICATES
+        return is_known and recent[0] <= ROUNDING_BEGINS * unit and recent[-1] > 0.5 * recent[0]
+
+    def finish(self, state: Any, outcome: Outcome) -> Outcome:
         """Certify the last state if the latest certificate is of an earlier one."""
-        is_stale = self.checked_epoch != self.epochs or outcome is Outcome.TIME
+        is_stale = self.checked_rows != self.rows_visited
         must_hurry = outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY
         if not self.judge.has_judged or (is_stale and not must_hurry):
             self.certify(state)
+        is_good = self.judge.relative_gap().max() <= self.stopping.tol
+        is_limit = outcome in (Outcome.EPOCHS, Outcome.TIME)
+        return Outcome.TOLERANCE if is_good and is_limit else outcome
 
     def ball(self) -> Ball:
         return ball(self.problem, self.judge)
+
+    def certificate(self, outcome: Outcome) -> Certificate:
+        judge = self.judge
+        return Certificate(
+            primal=float(judge.primal.sum()),
+            dual=float(judge.dual.sum()),
+            gap=float(judge.certified_gap().sum()),
+            relative_gap=float(judge.relative_gap().max()),
+            tol=self.stopping.tol,
+            reason=outcome.value,
+            epochs=self.epochs,
+            seconds=self.seconds(),
+            models={
+                "primal": judge.primal,
+                "dual": judge.dual,
+                "gap": judge.certified_gap(),
+                "relative_gap": judge.relative_gap(),
+            },
+        )

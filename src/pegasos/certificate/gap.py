@@ -27,13 +27,11 @@ from pegasos.problem.objective import Problem, blocks, combination, flat, weight
 class Evaluation:
     """Models and their proven quality, one entry per model in every array.
 
-    `W` (d, K) and `b` (K,) are what was evaluated; `centre`, the middle between W and w(a), is the
-    centre of the ball that holds the optimum, None where it is W itself.
+    `W` (d, K) and `b` (K,) are what was evaluated.
     """
 
     W: FloatArray
     b: FloatArray
-    centre: FloatArray | None
     primal: FloatArray
     dual: FloatArray
     gap: FloatArray
@@ -69,7 +67,6 @@ def evaluate(
     return Evaluation(
         W=W,
         b=b,
-        centre=None if W is W_a else 0.5 * (W + W_a),
         primal=0.5 * problem.lam * square + losses,
         dual=gains - 0.5 * problem.lam * square_a,
         gap=terms + 0.5 * problem.lam * distance,

@@ -22,6 +22,8 @@ class Judge:
         Their objective, gap and ||w - w(a)||^2 when certified.
     dual : ndarray of shape (K,)
         The largest lower bound seen, whichever dual point gave it.
+    has_scores : bool
+        Whether `scratch` (n, K) holds the scores <w, x_i> of `W`.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -30,11 +32,10 @@ class Judge:
         self.problem = problem
         self.scratch = np.empty((n, K))
         self.W, self.b = np.zeros((d, K)), np.zeros(K)
-        self.centre: FloatArray | None = None
         self.primal, self.gap = np.full(K, np.inf), np.full(K, np.inf)
         self.dual, self.dual_of_gap = np.full(K, -np.inf), np.full(K, -np.inf)
         self.distance = np.zeros(K)
-        self.has_judged = False
+        self.has_judged = self.has_scores = False
 
     def assess(
         self,
@@ -64,14 +65,11 @@ class Judge:
             better[:] = True
         self.has_judged = True
         self.dual = np.maximum(self.dual, new.dual)
-        if better.all():  # the usual case, without a copy of the weights
-            self.W, self.centre = new.W, new.centre
+        self.has_scores = bool(better.all())
+        if self.has_scores:  # the usual case, without a copy of the weights
+            self.W = new.W
         elif better.any():
             self.W[:, better] = new.W[:, better]
-            if self.centre is not None or new.centre is not None:
-                centre = self.W.copy() if self.centre is None else self.centre
-                centre[:, better] = (new.W if new.centre is None else new.centre)[:, better]
-                self.centre = centre
         for name in ("b", "primal", "gap", "distance"):
             setattr(self, name, np.where(better, getattr(new, name), getattr(self, name)))
         self.dual_of_gap = np.where(better, new.dual, self.dual_of_gap)

@@ -1,26 +1,39 @@
 """Certified predictions: where the optimum's decision values must lie.
 
 Strong convexity gives  ||w - w*||^2 + ||w(a) - w*||^2 <= 2 gap / lam,  so w* is in the ball around
-c = (w + w(a))/2 with  r^2 = gap/lam - ||w - w(a)||^2 / 4. Hence
+(w + w(a))/2 of radius sqrt(gap/lam - ||w - w(a)||^2 / 4), and in the ball around w itself whose
+radius r is larger by ||w - w(a)||/2 (nothing, for solvers that hand out w(a)). Hence
 
-    none, regularised bias    f*(x) in <c, x> + b_c          +- r sqrt(||x||^2 + bias_scale^2)
-    free bias                 f*(x) in <c, x - m> + [lo, hi]  +- r ||x - m||
+    none, regularised bias    f*(x) in <w, x> + b            +- r sqrt(||x||^2 + bias_scale^2)
+    free bias                 f*(x) in <w, x - m> + [lo, hi]  +- r ||x - m||
 
-where m is the mean row and [lo, hi] holds b* + <w*, m>: the ends are the minimisers over b of the
-mean loss at the scores pushed up, and pushed down, as far as the ball allows.
+for any fixed m; the mean of some rows serves well. [lo, hi] holds b* + <w*, m>: its ends are the
+minimisers over b of the mean loss at the scores pushed up, and pushed down, as far as the ball
+allows.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from pegasos.certificate.judge import Judge
-from pegasos.data.rows import FloatArray, Rows, all_scores, shape, square_norms
+from pegasos.data.rows import (
+    CsrRows,
+    FloatArray,
+    Rows,
+    all_scores,
+    scores,
+    shape,
+    square_norm,
+)
+from pegasos.dispatch import compiled
 from pegasos.problem.bias import crossing, slope_sum
-from pegasos.problem.objective import Problem, blocks, combination, flat
+from pegasos.problem.objective import Problem, blocks, flat
 
+SAMPLED_ROWS = 1000  # rows whose mean is taken for the origin
 ROUNDING = 16 * np.finfo(np.float64).eps  # of the objective: what a gap of 0 may hide
 
 
@@ -28,8 +41,9 @@ ROUNDING = 16 * np.finfo(np.float64).eps  # of the objective: what a gap of 0 ma
 class Ball:
     """What is known about the optimum of each of K models.
 
-    `centre` (d, K), `radius` (K,); the bias lies in [low, high] (K,) relative to `origin` (d,), the
-    mean row of a fit with a free bias (None otherwise). Infinite where no bound holds.
+    `centre` (d, K), `radius` (K,); the bias lies in [low, high] (K,) for weights at the centre.
+    `origin` (d,) is the point m of a fit with a free bias, None otherwise. Where no bound holds it
+    is infinite.
     """
 
     centre: FloatArray
@@ -41,68 +55,90 @@ class Ball:
 
     def bounds(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
-        scores = _scores(rows, self.centre)
-        reach = _distances(rows, self.origin, self.bias_scale)[:, None] * self.radius
-        return scores + (self.low - reach), scores + (self.high + reach)
+        low = np.empty((shape(rows)[0], self.centre.shape[1]))
+        write_scores(rows, self.centre, low)
+        high = low + self.high
+        low += self.low
+        push_scores(rows, self.origin, self.bias_scale, -self.radius, low)
+        push_scores(rows, self.origin, self.bias_scale, self.radius, high)
+        return low, high
 
 
 def ball(problem: Problem, judge: Judge) -> Ball:
     """Derive from a judged fit where its optimum lies."""
-    centre = judge.W if judge.centre is None else judge.centre
     gap = judge.gap + ROUNDING * np.abs(judge.primal)
     radius = np.sqrt(np.maximum(0.0, gap / problem.lam - 0.25 * judge.distance))
+    radius += 0.5 * np.sqrt(judge.distance)
     if not problem.is_free:
-        # The centre's bias is at most half a distance from b; the radius is widened by as much.
-        slack = 0.5 * problem.bias_scale * np.sqrt(judge.distance)
-        return Ball(centre, radius, judge.b - slack, judge.b + slack, problem.bias_scale, None)
-    origin = mean_row(problem)
-    low, high = bias_interval(problem, centre, radius, origin, judge.scratch)
-    return Ball(centre, radius, low, high, 0.0, origin)
+        return Ball(judge.W, radius, judge.b, judge.b, problem.bias_scale, None)
+    origin = typical_row(problem.rows)
+    low, high = bias_interval(problem, judge, radius, origin)
+    return Ball(judge.W, radius, low, high, 0.0, origin)
 
 
-def mean_row(problem: Problem) -> FloatArray:
-    """Return the weighted mean of the rows, shape (d,)."""
-    ones = np.ones((shape(problem.rows)[0], 1))
-    return combination(problem, ones)[:, 0] * problem.lam
+def typical_row(rows: Rows) -> FloatArray:
+    """Return the mean of rows spread over the data, shape (d,)."""
+    n, d = shape(rows)
+    step = max(1, n // SAMPLED_ROWS)
+    if isinstance(rows, CsrRows):
+        ends = zip(rows.indptr[:-1:step].tolist(), rows.indptr[1::step].tolist(), strict=True)
+        places = np.concatenate([np.arange(start, stop) for start, stop in ends])
+        sums = np.bincount(rows.indices[places], weights=rows.data[places], minlength=d)
+        return sums / len(range(0, n, step))
+    return rows.X[::step].mean(axis=0, dtype=np.float64)
 
 
 def bias_interval(
-    problem: Problem, centre: FloatArray, radius: FloatArray, origin: FloatArray, Z: FloatArray
+    problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the interval of b* - relative to `centre` and 0 rather than to the mean row."""
-    K = centre.shape[1]
-    low, high = np.empty(K), np.empty(K)
-    shift = origin @ centre
-    Z[:] = _scores(problem.rows, centre)
-    distances = _distances(problem.rows, origin, 0.0)
-    floor = 1e-12 * problem.S
-    for k in range(K):
-        Z[:, k] -= shift[k]
-        for ends, sign in ((low, 1.0), (high, -1.0)):
-            Z[:, k] += sign * radius[k] * distances
+    """Return the interval that holds b* + <w* - w, m> for each model."""
+    Z = judge.scratch
+    if not judge.has_scores:
+        write_scores(problem.rows, judge.W, Z)
+    judge.has_scores = False
+    shift = origin @ judge.W
+    Z -= shift
+    ends = []
+    for sign, push in ((1.0, radius), (-1.0, -2.0 * radius)):  # pushed up, then pushed down
+        push_scores(problem.rows, origin, 0.0, push, Z)
 
-            def rise(b: float, k: int = k, sign: float = sign) -> float:
-                return float(slope_sum(problem.costs, Z, k, b)) + sign * floor
+        def rise(b: float, k: int, sign: float = sign) -> float:
+            return float(slope_sum(problem.costs, Z, k, b)) + sign * 1e-12 * problem.S
 
-            ends[k] = crossing(rise, 0.0, 0.0) - shift[k]
-            Z[:, k] -= sign * radius[k] * distances
-    return low, high
+        ends.append(
+            [
+                crossing(lambda b, k=k: rise(b, k), float(judge.b[k] + shift[k]), 0.0) - shift[k]
+                for k in range(Z.shape[1])
+            ]
+        )
+    return np.array(ends[0]), np.array(ends[1])
 
 
-def _scores(rows: Rows, W: FloatArray) -> FloatArray:
-    Z = np.empty((shape(rows)[0], W.shape[1]))
+def write_scores(rows: Rows, W: FloatArray, Z: FloatArray) -> None:
+    """Write <w_k, x_i> into Z[i, k]."""
     W = np.ascontiguousarray(W, dtype=np.float64)
     for start, stop in blocks(rows):
         all_scores(rows, start, stop, flat(W), Z)
-    return Z
 
 
-def _distances(rows: Rows, origin: FloatArray | None, bias_scale: float) -> FloatArray:
-    """Return ||x - origin||, or ||(x, bias_scale)|| without an origin, of every row."""
-    squares = np.empty(shape(rows)[0])
+def push_scores(
+    rows: Rows, origin: FloatArray | None, bias_scale: float, push: FloatArray, Z: FloatArray
+) -> None:
+    """Add push[k] ||x_i - origin|| to Z[i, k], or push[k] ||(x_i, bias_scale)|| without origin."""
+    origin = np.zeros(shape(rows)[1]) if origin is None else origin
+    square = float(np.einsum("j,j->", origin, origin)) + bias_scale**2
     for start, stop in blocks(rows):
-        square_norms(rows, start, stop, squares)
-    if origin is None:
-        return np.sqrt(squares + bias_scale**2)
-    products = _scores(rows, origin[:, None])[:, 0]
-    return np.sqrt(np.maximum(0.0, squares - 2.0 * products + origin @ origin))
+        add_distances(rows, start, stop, origin, square, push, Z)
+
+
+@compiled
+def add_distances(rows, start, stop, origin, square, push, Z):  # type: ignore[no-untyped-def]
+    """Add push[k] sqrt(||x_i||^2 - 2 <x_i, origin> + square) to Z[i, k] for start <= i < stop."""
+    product = np.empty(1)
+    for i in range(start, stop):
+        scores(rows, i, origin, product)
+        total = square_norm(rows, i) + square
+        # Rounding of the difference must not make a distance shorter than it is.
+        distance = math.sqrt(max(0.0, total - 2.0 * product[0]) + ROUNDING * total)
+        for k in range(Z.shape[1]):
+            Z[i, k] += push[k] * distance

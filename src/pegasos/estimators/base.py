@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,85 +12,97 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.certificate.stopping import Outcome, Stopping
+from pegasos.certificate.predictions import Ball
+from pegasos.certificate.stopping import Certificate, Outcome
 from pegasos.data.rows import FloatArray, Rows, all_scores, float_type, shape, stored_values
 from pegasos.data.validate import checked_rows
-from pegasos.errors import FitInterrupted, InvalidParameter, ToleranceNotReached
+from pegasos.errors import FitInterrupted, NotCertified, ToleranceNotReached
+from pegasos.estimators.callbacks import CallbackSupportMixin, EpochCallbacks
+from pegasos.estimators.diagnosis import diagnosis
+from pegasos.estimators.parameters import Parameters
 from pegasos.problem.objective import blocks, flat, make_problem
-from pegasos.problem.scaling import lam_of, positive
+from pegasos.problem.scaling import lam_of
+from pegasos.progress import watch_for
 from pegasos.solve import Solution, solve
-from pegasos.solvers.catalogue import linear_solver
-
-TINY = 50_000  # stored values up to which `auto` goes to machine precision
-WISH = 1e-14
-WISHED_VALUES = 50_000_000  # values read at most on the way there
 
 
-class LinearEstimator(BaseEstimator):
+class LinearEstimator(CallbackSupportMixin, BaseEstimator):
     """Fit K linear models side by side and keep their certificate."""
 
     coef_: FloatArray
     intercept_: FloatArray
+    certificate_: Certificate
+    _ball: Ball | None
 
     def _fit_models(
-        self, rows: Rows, Y: FloatArray, sample_weight: FloatArray | None, loss: Any
-    ) -> Solution:
-        """Solve for labels Y (n, K); set what all estimators set."""
+        self,
+        parameters: Parameters,
+        rows: Rows,
+        Y: FloatArray,
+        sample_weight: FloatArray | None,
+        *,
+        data: dict[str, Any],
+        decided: Callable[[Any, Any], Any] | None = None,
+    ) -> None:
+        """Solve for targets Y (n, K); set what all estimators set.
+
+        `data` is what callbacks may see: X, y and metadata as the user passed them.
+        """
         n, _ = shape(rows)
         S = float(n) if sample_weight is None else float(sample_weight.sum())
         self.C_, self.lam_ = lam_of(self.C, self.lam, S)
-        solver = linear_solver(self.solver)
-        problem = make_problem(loss, rows, Y, sample_weight, self.lam_, self.bias, self.bias_scale)
+        problem = make_problem(
+            parameters.loss, rows, Y, sample_weight, self.lam_, parameters.bias, self.bias_scale
+        )
+        stopping = parameters.stopping(stored_values(rows) * Y.shape[1])
+        precision = float_type(rows)
+        callbacks = EpochCallbacks(
+            self, data, stopping.max_iter, lambda W, b: self._weights(W, b, precision)
+        )
         solution = solve(
             problem,
-            solver,
-            self._stopping(rows, Y.shape[1]),
+            parameters.solver,
+            stopping,
             seed=check_random_state(self.random_state).randint(2**31 - 1),
-            previous=self._previous_state(Y),
+            previous=self._previous(parameters.solver, Y),
+            watch=watch_for(self.verbose, stopping.tol, callbacks),
+            decided=decided,
         )
-        self._state = solution.state if self.warm_start else None
-        self.ball_ = solution.ball
+        self._state = (parameters.solver.name, solution.state) if self.warm_start else None
+        self._ball = solution.ball
         self.certificate_ = solution.certificate
         self.history_ = solution.trace.as_dict()
         self.n_iter_ = solution.certificate.epochs
-        self.coef_ = solution.W.T.astype(float_type(rows), copy=False)
-        self.intercept_ = solution.b
-        self._warn(solution)
-        return solution
+        for name, value in self._weights(solution.W, solution.b, precision).items():
+            setattr(self, name, value)
+        callbacks.finish()
+        self._warn(solution, rows)
 
-    def _previous_state(self, Y: FloatArray) -> Any | None:
-        """Return the state to continue from: that of the last fit, if the shapes agree."""
-        state = getattr(self, "_state", None) if self.warm_start else None
-        return state if state is not None and state.A.shape == Y.shape else None
+    def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
+        """Return the fitted attributes that hold weights (d, K) and biases (K,)."""
+        return {"coef_": W.T.astype(precision, copy=False), "intercept_": b}
 
-    def _stopping(self, rows: Rows, K: int) -> Stopping:
-        positive(self.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
-        positive(self.max_iter, "max_iter", "It limits the passes over the data.")
-        if self.max_time is not None:
-            positive(self.max_time, "max_time", "It is in seconds; None means no limit.")
-        if self.stop not in ("gap", "decisions"):
-            raise InvalidParameter(f'stop must be "gap" or "decisions"; got {self.stop!r}.')
-        values = stored_values(rows) * K
-        is_tiny = self.solver == "auto" and values <= TINY and self.stop == "gap"
-        return Stopping(
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            max_time=np.inf if self.max_time is None else float(self.max_time),
-            rule=self.stop,
-            wish=WISH if is_tiny else np.inf,
-            wish_epochs=min(20_000, WISHED_VALUES // max(1, values)) if is_tiny else 0,
-        )
+    def _previous(self, solver: Any, Y: FloatArray) -> Any | None:
+        """Return the state to continue from: that of the last fit, if solver and shapes agree."""
+        if not self.warm_start or getattr(self, "_state", None) is None:
+            return None
+        name, state = self._state
+        d = np.atleast_2d(self.coef_).shape[1]
+        is_same = name == solver.name and d == self.n_features_in_
+        return state if is_same and state_shape(state) == Y.shape else None
 
-    def _warn(self, solution: Solution) -> None:
-        certificate = solution.certificate
+    def _warn(self, solution: Solution, rows: Rows) -> None:
+        """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
         if solution.outcome is Outcome.INTERRUPT:
             warnings.warn(
-                f"Fit interrupted; the model so far is kept: {certificate}.",
+                f"Fit interrupted; the model so far is kept: {solution.certificate}.",
                 FitInterrupted,
-                stacklevel=4,
+                stacklevel=_stacklevel(),
             )
-        elif not certificate.is_within_tol and solution.outcome is not Outcome.DECISIONS:
-            warnings.warn(f"{certificate}.", ToleranceNotReached, stacklevel=4)
+        elif solution.outcome in (Outcome.EPOCHS, Outcome.TIME):
+            warnings.warn(
+                diagnosis(self, solution, rows), ToleranceNotReached, stacklevel=_stacklevel()
+            )
 
     def _scores(self, X: Any) -> FloatArray:
         """Return decision values of shape (n, K)."""
@@ -101,6 +115,42 @@ class LinearEstimator(BaseEstimator):
         return Z + self.intercept_
 
     def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Return bounds of shape (n, K) on the optimum's decision values."""
         check_is_fitted(self)
-        low, high = self.ball_.bounds(checked_rows(self, X, reset=False))
+        if self._ball is None:
+            raise NotCertified(
+                "partial_fit keeps no certificate, because a stream has no end: bounds on the "
+                "optimum are known after fit only."
+            )
+        low, high = self._ball.bounds(checked_rows(self, X, reset=False))
         return low, high
+
+    def __getattr__(self, name: str) -> Any:
+        """Explain why a certificate is missing; only called for attributes that are not there."""
+        if name in ("certificate_", "history_") and "coef_" in self.__dict__:
+            raise NotCertified(
+                f"{name} is not available after partial_fit: a stream has no end, so there is "
+                "nothing to certify. Use fit."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def state_shape(state: Any) -> tuple[int, ...]:
+    """Return (n, K) of the run that a solver's state belongs to."""
+    return tuple(state.A.shape)
+
+
+def _stacklevel() -> int:
+    """Return the stack level of the first caller outside the library, for a warning from here."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith(("pegasos.", "sklearn.")):
+            return level
+        frame, level = frame.f_back, level + 1
+    return 1

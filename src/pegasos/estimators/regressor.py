@@ -9,12 +9,93 @@ from sklearn.base import RegressorMixin
 
 from pegasos.data.rows import FloatArray, shape
 from pegasos.data.validate import checked_data, checked_weights
+from pegasos.errors import InvalidData
 from pegasos.estimators.base import LinearEstimator
-from pegasos.problem.losses import EpsilonInsensitive
+from pegasos.estimators.callbacks import with_callbacks
+from pegasos.estimators.parameters import checked_parameters, regression_loss
+from pegasos.problem.custom_loss import CustomLoss
 
 
 class PegasosRegressor(RegressorMixin, LinearEstimator):
-    """Linear support vector regression with a proof of how good the fit is."""
+    """Linear support vector regression with a proof of how good the fit is.
+
+    Minimises, over the weights w and the bias b,
+
+        1/2 ||w||^2 + C sum_i s_i max(0, |<w, x_i> + b - y_i| - epsilon),      s_i the weights,
+
+    or, the same thing for lam = 1 / (C sum_i s_i), lam/2 ||w||^2 plus the weighted mean loss. The
+    fit ends when this objective is *proven* to be within `tol` of its minimum; `certificate_` is
+    the proof.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the penalty: a larger C fits the training rows more closely.
+        Give `C` or `lam`, not both.
+    lam : float, optional
+        Weight of the penalty against the *mean* loss; independent of the number of rows.
+    loss : "epsilon_insensitive" or CustomLoss, default="epsilon_insensitive"
+        What a row costs. `CustomLoss(value, slope)` takes two functions of your own.
+    epsilon : float, default=0.1
+        Errors up to epsilon cost nothing. In the units of y.
+    bias : str, default="free"
+        "free": not penalised, as in the textbook; "regularized": the weight of a constant feature
+        of value `bias_scale`, penalised like the others; "none": predictions through the origin.
+        "free-subgradient", "free-batch" and "free-search" are the ways to a free bias that Pegasos
+        has besides its default one; other solvers refuse them.
+    bias_scale : float, default=1.0
+        The constant feature of bias="regularized": the larger, the weaker the penalty on the bias.
+    solver : str or object, default="auto"
+        A name from the catalogue, such as "sdca", or an object with options, such as
+        `SDCA(shrinking=False)`, which searches reach as `solver__shrinking`. "auto" picks SDCA, and
+        takes tiny problems (up to 50,000 stored values) to machine precision.
+    tol : float, default=1e-3
+        The objective is to be within this fraction of the optimum, proven.
+    max_iter : int, optional
+        Limit on the epochs (passes over the rows). By default 1000, and more for small data: as
+        many as take about a second.
+    max_time : float, optional
+        Limit on the seconds of training. Compiling, once per machine, does not count.
+    warm_start : bool, default=False
+        Continue from the last fit, if rows number the same (the penalty, the tolerance or even the
+        targets may have changed). Otherwise start afresh.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order in which rows are visited. Equal seeds give equal models.
+    verbose : int, default=0
+        1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights; float32 for float32 data, else float64.
+    intercept_ : ndarray of shape (1,)
+        The bias b, added to <w, x> as it is, whatever `bias_scale`; 0 for bias="none".
+    certificate_ : Certificate
+        Objective (`primal`), lower bound on the optimum (`dual`), `gap`, `relative_gap`, and why
+        the fit ended (`reason`).
+    history_ : dict of str to ndarray
+        epoch, seconds, rows_visited, primal, dual, gap and relative_gap of every certificate.
+    C_, lam_ : float
+        The penalty on both scales.
+    n_iter_ : int
+        Epochs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import PegasosRegressor
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = PegasosRegressor(C=10.0, epsilon=0.0).fit(X, [1.0, 3.0, 5.0, 7.0])
+    >>> model.predict([[4.0]]).round(3), model.coef_.round(3), model.intercept_.round(3)
+    (array([9.]), array([2.]), array([1.]))
+    >>> lower, upper = model.decision_bounds([[4.0]])  # of the exact optimum's prediction
+    >>> bool(lower[0] <= 9.0 <= upper[0] and upper[0] - lower[0] < 1e-3)
+    True
+    """
 
     def __init__(
         self,
@@ -27,9 +108,8 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         bias_scale: float = 1.0,
         solver: Any = "auto",
         tol: float = 1e-3,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         max_time: float | None = None,
-        stop: str = "gap",
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -44,25 +124,83 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
-        self.stop = stop
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:
-        """Fit to rows X and targets y."""
+        """Fit to rows X and targets y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows; neither copied nor widened where that can be avoided.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            A weight of k counts a row k times, a weight of 0 removes it.
+
+        Returns
+        -------
+        self : PegasosRegressor
+            The fitted estimator.
+        """
+        loss = regression_loss(self.loss, self.epsilon)
+        parameters = checked_parameters(self, loss)
+        data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         rows, y = checked_data(self, X, y, y_numeric=True)
-        Y = np.ascontiguousarray(y, dtype=np.float64)[:, None]
+        targets = as_numbers(y)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
-        self._fit_models(rows, Y, weights, EpsilonInsensitive(float(self.epsilon)))
-        self.coef_ = self.coef_[0]
+        if isinstance(loss, CustomLoss):
+            parameters = parameters.with_loss(loss.tag(targets[:, 0]))
+        self._fit_models(parameters, rows, targets, weights, data=data)
         return self
 
+    def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
+        return {"coef_": W[:, 0].astype(precision, copy=False), "intercept_": b}
+
     def predict(self, X: Any) -> FloatArray:
-        """Return predicted targets."""
+        """Return predicted targets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n,)
+            <w, x> + b.
+        """
         return self._scores(X)[:, 0]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def decision_bounds(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Return bounds on the predictions that the exact optimum would give.
+
+        They follow from the certificate and hold for any rows, seen in training or not. Where
+        nothing is known they are infinite.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,)
+            The optimum's predictions lie between them.
+        """
+        low, high = self._bounds(X)
+        return low[:, 0], high[:, 0]
+
+
+def as_numbers(y: Any) -> FloatArray:
+    """Return targets as contiguous float64, or refuse what is not a number."""
+    try:
+        return np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidData(
+            f"y must hold numbers; got values such as {np.asarray(y).ravel()[0]!r}. "
+            "PegasosClassifier takes labels of any type."
+        ) from None

@@ -8,7 +8,7 @@ of a row (w = 1/(lam S) sum_i s_i a_i x_i), every loss answers
     gain(loss, a, y)              -loss*(-a): the row's term of the dual objective
     gap_term(loss, z, a, y)       loss(z) + loss*(-a) + a z >= 0, without cancellation
     dual_step(loss, z, a, q, y)   argmax_c  gain(c) - z (c - a) - q/2 (c - a)^2
-    descend(loss, z, r, q, y)     the dual number a primal step takes on (see `solvers.linear`)
+    descend(loss, z, z1, q, y)    the dual number a primal step takes on (see `solvers.linear`)
     lower(loss, y), upper(...)    the interval of feasible a
 
 Conventions: y is -1 or +1 for the margin losses, and b = y a. At a kink (y z == 1, abs(z - y) ==
@@ -20,7 +20,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pegasos.dispatch import by_tag, compiled
+
+ULP = float(np.finfo(np.float64).eps)
 
 
 class Hinge(NamedTuple):
@@ -72,12 +76,12 @@ def dual_step(loss: Any, z: float, a: float, q: float, y: float) -> float:
 
 
 @by_tag
-def descend(loss: Any, z: float, r: float, q: float, y: float) -> float:
+def descend(loss: Any, z: float, shrunk: float, q: float, y: float) -> float:
     """Return the dual number of a primal step taken at score z.
 
     Explicit for losses of bounded slope: -slope(z). Implicit for steep ones, whose plain 1/(lam t)
-    step overflows at small lam: the slope is taken where the step ends, with r z the score after
-    shrinking and q the score's growth per unit of a.
+    step overflows at small lam: the slope is taken where the step ends, with `shrunk` the score
+    after shrinking and q its growth per unit of a.
     """
 
 
@@ -124,7 +128,7 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
 
 
 @descend.register(Hinge)
-def _(loss, z, r, q, y):  # type: ignore[no-untyped-def]
+def _(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
     return y if y * z < 1.0 else 0.0
 
 
@@ -174,8 +178,8 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
 
 
 @descend.register(SquaredHinge)
-def _(loss, z, r, q, y):  # type: ignore[no-untyped-def]
-    return y * max(0.0, 1.0 - r * y * z) / (q + 0.5)
+def _(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
+    return y * max(0.0, 1.0 - y * shrunk) / (q + 0.5)
 
 
 @lower.register(SquaredHinge)
@@ -249,19 +253,18 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
             high = t
         else:
             low = t
-        step = g / (1.0 + q * b * (1.0 - b))
-        following = t - step
-        if not low <= following <= high:
+        following = t - g / (1.0 + q * b * (1.0 - b))
+        if not low < following < high:
             following = 0.5 * (low + high)
-        if abs(following - t) <= 1e-15 * max(1.0, abs(t)):
-            t = following
+        size = abs(t) + abs(m) + q * (b + start)
+        if abs(g) <= ULP * size or abs(following - t) <= ULP * abs(t):
             break
         t = following
     return y * sigmoid(t)
 
 
 @descend.register(Logistic)
-def _(loss, z, r, q, y):  # type: ignore[no-untyped-def]
+def _(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
     return y * sigmoid(-y * z)
 
 
@@ -296,8 +299,8 @@ def _(loss, z, a, y):  # type: ignore[no-untyped-def]
 def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     r = y - z
     if q == 0.0:
-        if abs(r) == loss.epsilon:
-            return a
+        if abs(r) == loss.epsilon:  # flat on one side of 0
+            return max(0.0, a) if r > 0.0 else min(0.0, a)
         return 0.0 if abs(r) < loss.epsilon else (1.0 if r > 0.0 else -1.0)
     centre, dead = a + r / q, loss.epsilon / q
     c = max(0.0, abs(centre) - dead)
@@ -305,7 +308,7 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
 
 
 @descend.register(EpsilonInsensitive)
-def _(loss, z, r, q, y):  # type: ignore[no-untyped-def]
+def _(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
     return -slope(loss, z, y)
 
 

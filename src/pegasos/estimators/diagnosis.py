@@ -1,0 +1,165 @@
+"""Why a fit ended above its tolerance: what it guarantees all the same, the cause, one remedy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.certificate.stopping import Certificate, Outcome, in_percent
+from pegasos.data.rows import CsrRows, FloatArray, Rows, shape
+from pegasos.progress import duration
+from pegasos.solve import Solution
+
+SAMPLED_ROWS = 10_000
+UNEVEN = 100.0  # largest over smallest column scale from which scaling is advised
+HUGE = 1e4  # C ||x||^2 from which C is held responsible
+WORTH_WAITING = 5.0  # as many times what was done is worth waiting for
+
+
+class Scales(NamedTuple):
+    """Column scales of a sample of rows: the extremes, their columns, and the rows' mean square."""
+
+    least: float
+    most: float
+    least_column: int
+    most_column: int
+    mean_square: float
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times the largest scale exceeds the smallest."""
+        return self.most / self.least if self.least > 0.0 else 1.0
+
+
+def diagnosis(estimator: Any, solution: Solution, rows: Rows) -> str:
+    """Return the text of the warning for a fit that ended above its tolerance."""
+    certificate = solution.certificate
+    return (
+        f"{guarantee(certificate)} (tol={certificate.tol:g} was asked for; stopped after "
+        f"{certificate.epochs} epochs and {duration(certificate.seconds)} because "
+        f"{certificate.reason}). {advice(estimator, solution, rows)}"
+    )
+
+
+def guarantee(certificate: Certificate) -> str:
+    """Say what is proven about the model."""
+    gap = certificate.relative_gap
+    if not np.isfinite(gap):
+        return f"The objective is {certificate.primal:.4g}, with no useful bound on the optimum yet"
+    if gap > 1.0:
+        return f"The objective is proven to be at most {1.0 + gap:.3g} times the optimum"
+    return f"The objective is proven within {in_percent(gap)} of the optimum"
+
+
+def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
+    """Name the most likely cause and one remedy."""
+    certificate = solution.certificate
+    epochs = solution.trace.epochs_to(certificate.tol)
+    is_near = epochs <= WORTH_WAITING * certificate.epochs  # nan, a forecast unknown, is not
+    if is_near:
+        return _wait(solution, epochs)
+    scales = column_scales(rows)
+    if scales.ratio >= UNEVEN:
+        return _scale(estimator, scales, rows)
+    if estimator.C_ * scales.mean_square >= HUGE:
+        return _weaken(estimator, scales.mean_square)
+    if np.isfinite(epochs) and epochs <= 1000.0 * certificate.epochs:
+        return _wait(solution, epochs)
+    return (
+        "The gap falls too slowly for a forecast. If this accuracy is enough, set "
+        f"tol={_rounded_up(certificate.relative_gap):g}."
+        if certificate.relative_gap <= 1.0
+        else f"Give it more epochs: max_iter={10 * certificate.epochs}."
+    )
+
+
+def _wait(solution: Solution, epochs: float) -> str:
+    certificate = solution.certificate
+    seconds = epochs * certificate.seconds / max(1, certificate.epochs)
+    # Forecasts are rough: ask for half as much again.
+    if solution.outcome is Outcome.TIME:
+        cause, budget = "Too little time", certificate.seconds + 1.5 * seconds
+        remedy = f"max_time={max(1.0, _rounded_up(budget)):g}"
+    else:
+        cause, budget = "Too few epochs", certificate.epochs + 1.5 * epochs
+        remedy = f"max_iter={_rounded_up(budget):.0f}"
+    return (
+        f"{cause}: about {max(1.0, epochs):.2g} epochs ({duration(seconds)}) more should reach "
+        f"tol. Set {remedy}."
+    )
+
+
+def _scale(estimator: Any, scales: Scales, rows: Rows) -> str:
+    scaler = "MaxAbsScaler()" if isinstance(rows, CsrRows) else "StandardScaler()"
+    return (
+        f"The most likely cause is that columns differ in scale: {scales.most:.2g} in "
+        f"{_column(estimator, scales.most_column)}, {scales.least:.2g} in "
+        f"{_column(estimator, scales.least_column)}. Scale them: "
+        f"make_pipeline({scaler}, {type(estimator).__name__}(...))."
+    )
+
+
+def _weaken(estimator: Any, mean_square: float) -> str:
+    C = _rounded_down(0.01 * HUGE / mean_square)
+    name, value = ("C", C) if estimator.lam is None else ("lam", estimator.C_ * estimator.lam_ / C)
+    given = estimator.C if estimator.lam is None else estimator.lam
+    return (
+        f"The most likely cause is the penalty, too weak for rows of length "
+        f"{np.sqrt(mean_square):.2g}: {name}={given:g}. Try {name}={value:.1g}, and weaken it "
+        "only while validation improves."
+    )
+
+
+def column_scales(rows: Rows) -> Scales:
+    """Measure the root mean square of the non-zero columns on a sample of rows."""
+    squares, mean_square = _column_squares(rows)
+    present = np.flatnonzero(squares > 0.0)
+    if len(present) == 0:
+        return Scales(0.0, 0.0, 0, 0, 0.0)
+    order = present[np.argsort(squares[present])]
+    # On wide data a few columns always stand out: leave one in a hundred out at either end.
+    few = len(order) // 100
+    least, most = order[few], order[-1 - few]
+    return Scales(
+        float(np.sqrt(squares[least])),
+        float(np.sqrt(squares[most])),
+        int(least),
+        int(most),
+        float(mean_square),
+    )
+
+
+def _column_squares(rows: Rows) -> tuple[FloatArray, float]:
+    """Return mean squares per column (sparse rows: of stored values) and the rows' mean square."""
+    n, d = shape(rows)
+    step = max(1, n // SAMPLED_ROWS)
+    if not isinstance(rows, CsrRows):
+        squares = np.square(rows.X[::step], dtype=np.float64).mean(axis=0)
+        return squares, float(squares.sum())
+    chosen = np.arange(0, n, step)
+    starts, stops = rows.indptr[chosen], rows.indptr[chosen + 1]
+    places = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
+    places = places.astype(np.int64)
+    values = np.square(rows.data[places], dtype=np.float64)
+    columns = rows.indices[places].astype(np.int64)
+    total = np.bincount(columns, weights=values, minlength=d)
+    count = np.bincount(columns, minlength=d)
+    return total / np.maximum(1, count), float(values.sum() / len(chosen))
+
+
+def _column(estimator: Any, j: int) -> str:
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {j}" if names is None else repr(str(names[j]))
+
+
+def _rounded_up(number: float) -> float:
+    """Round up to two digits."""
+    unit = 10.0 ** np.floor(np.log10(number) - 1.0)
+    return float(f"{np.ceil(number / unit) * unit:.2g}")
+
+
+def _rounded_down(number: float) -> float:
+    """Round down to one digit."""
+    unit = 10.0 ** np.floor(np.log10(number))
+    return float(f"{np.floor(number / unit) * unit:.1g}")

@@ -1,0 +1,103 @@
+"""Labels: what users call classes, and the -1 and +1 of the models behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from pegasos.data.rows import FloatArray
+from pegasos.errors import InvalidData
+
+Kind = Literal["binary", "multiclass", "multilabel"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The classes of a fit, and how K models decide between them.
+
+    binary       one model; its decision value is positive for the second class
+    multiclass   one model per class against the rest; the largest decision value wins
+    multilabel   one model per label; a positive decision value means that the label is given
+    """
+
+    classes: Any
+    kind: Kind
+
+    @property
+    def n_models(self) -> int:
+        """Return K."""
+        return 1 if self.kind == "binary" else len(self.classes)
+
+    def codes(self, y: Any) -> Any:
+        """Return the place of every label in `classes`; refuse labels that are not there."""
+        codes = np.searchsorted(self.classes, y)
+        codes[codes == len(self.classes)] = 0
+        is_unknown = self.classes[codes] != y
+        if np.any(is_unknown):
+            raise InvalidData(
+                f"y contains {y[is_unknown][0]!r}, which is not among the classes "
+                f"{self.classes.tolist()!r}."
+            )
+        return codes
+
+    def targets(self, codes: Any) -> FloatArray:
+        """Return the models' targets of shape (n, K): +1 for the class in question, else -1."""
+        if self.kind == "multilabel":
+            return np.where(codes > 0, 1.0, -1.0)
+        if self.kind == "binary":
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        return np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def predicted(self, Z: FloatArray) -> Any:
+        """Return the labels that decision values of shape (n, K) stand for."""
+        if self.kind == "multilabel":
+            return (Z > 0.0).astype(int)
+        if self.kind == "binary":
+            return self.classes[(Z[:, 0] > 0.0).astype(int)]
+        return self.classes[Z.argmax(axis=1)]
+
+    def settled(self, low: FloatArray, high: FloatArray) -> Any:
+        """Tell which labels are the same anywhere between two bounds on the decision values."""
+        if self.kind == "multilabel":
+            return (low > 0.0) | (high < 0.0)
+        if self.kind == "binary":
+            return (low[:, 0] > 0.0) | (high[:, 0] < 0.0)
+        rows, best = np.arange(len(low)), low.argmax(axis=1)
+        rivals = high.copy()
+        rivals[rows, best] = -np.inf
+        return low[rows, best] > rivals.max(axis=1)
+
+
+def is_multilabel(y: Any) -> bool:
+    """Whether y is an indicator matrix with a column per label."""
+    return y is not None and bool(type_of_target(y).startswith("multilabel"))
+
+
+def labels_of(y: Any) -> tuple[Labels, Any]:
+    """Find the classes in y, of shape (n,); return them and the place of every label in them."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return Labels(classes, "binary" if len(classes) <= 2 else "multiclass"), codes
+
+
+def columns_of(y: Any) -> tuple[Labels, Any]:
+    """Take a multilabel indicator matrix; return its labels, numbered, and the dense matrix."""
+    y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    return Labels(np.arange(y.shape[1]), "multilabel"), y
+
+
+def check_two_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> None:
+    """Refuse training rows of one class only, counting those of positive weight."""
+    present = np.unique(codes if weights is None else codes[weights > 0.0])
+    if len(present) >= 2:
+        return
+    if len(present) == 0:
+        raise InvalidData("sample_weight times class_weight is zero for every row of X.")
+    only = labels.classes[present[0]]
+    counted = "" if weights is None else " among the rows of positive weight"
+    raise InvalidData(
+        f"y has one class only, {only!r}{counted}; a classifier needs at least two classes."
+    )

@@ -1,0 +1,262 @@
+"""Losses that users write: two plain functions, compiled, checked and certified.
+
+The user gives `value(z, y)` and `slope(z, y)`. A certificate needs -loss*(-a) = min_z loss(z) + a z
+as well; it comes from tangents, so it is a bound that holds and not an approximation:
+
+    gain        z_0 < z_1 bracket the root of slope(z) + a. A convex loss lies above its tangents at
+                z_0 and z_1, so the height where they meet is a lower bound of the minimum.
+    dual_step   the score after the step solves  z' + q slope(z') = z - q a,  whose left-hand side
+                grows at least as fast as z': a bracket is known from the start.
+
+No score beyond FAR (1 + abs(y)) is tried; there, only loss >= 0 is used. All this is void if the
+loss is not convex or the slope is not its slope, so both are tested first (`problem.convexity`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+from numba.core.errors import NumbaError
+
+from pegasos.errors import InvalidParameter
+from pegasos.options import Options
+from pegasos.problem import losses
+from pegasos.problem.convexity import FAR, STEEP, Function, a_few, check_convexity
+from pegasos.problem.losses import ULP, dual_step, gain, slope, value
+
+_compiled: dict[Any, Any] = {}  # tag, value and slope by content
+
+
+@dataclass
+class CustomLoss(Options):
+    """A loss given by its value and its slope.
+
+    Parameters
+    ----------
+    value, slope : callable
+        `value(z, y)` and its (sub-)derivative `slope(z, y)` in z, for numbers z (the score) and y
+        (the target; -1 or +1 in classification). Convex in z and never negative. Written in the
+        Python that Numba compiles: arithmetic, `math`, `abs`, `min`, `max`, `if`.
+    name : str, optional
+        What messages call the loss; by default the name of `value`.
+
+    Examples
+    --------
+    The squared loss:
+
+    >>> from pegasos.problem import losses
+    >>> def value(z, y):
+    ...     return (z - y) ** 2
+    >>> def slope(z, y):
+    ...     return 2 * (z - y)
+    >>> tag = CustomLoss(value, slope).tag([0.0, 3.0])
+    >>> losses.value(tag, 1.0, 3.0)
+    4.0
+    >>> round(losses.gain(tag, 2.0, 3.0), 12)  # 2 y - 2^2/4
+    5.0
+
+    What is not convex is refused:
+
+    >>> def value(z, y):
+    ...     return min(1.0, (z - y) ** 2)
+    >>> def slope(z, y):
+    ...     return 2 * (z - y) if abs(z - y) < 1 else 0
+    >>> CustomLoss(value, slope, name="truncated").tag([0.0])
+    Traceback (most recent call last):
+        ...
+    pegasos.errors.InvalidParameter: truncated: not convex: ...
+    """
+
+    value: Function
+    slope: Function
+    name: str | None = None
+
+    def tag(self, y_sample: Any) -> Any:
+        """Compile the loss and test it on targets like `y_sample`; return the tag kernels take.
+
+        Losses with the same code share a tag, so a loss is compiled once per process.
+        """
+        key = (*_content(self.value), *_content(self.slope))
+        if key in _compiled:
+            tag, value, slope = _compiled[key]
+            check_convexity(value, slope, y_sample, str(self))
+            return tag
+        value, slope = self._compile("value"), self._compile("slope")
+        check_convexity(value, slope, y_sample, str(self))
+        tag = _make_tag(value, slope, _is_steep(slope, y_sample), str(self))
+        _compiled[key] = tag, value, slope
+        return tag
+
+    def _compile(self, part: str) -> Function:
+        """Compile one of the two functions, or say why that fails."""
+        function = getattr(self, part)
+        if not callable(function):
+            raise InvalidParameter(f"{part} must be a function of z and y; got {function!r}.")
+        if numba.config.DISABLE_JIT:
+            return function
+        dispatcher = function if hasattr(function, "py_func") else numba.njit(function)
+        try:
+            dispatcher.compile("float64(float64, float64)")
+        except (NumbaError, TypeError) as error:
+            reason = "\n".join(str(error).strip().splitlines()[:6])
+            raise InvalidParameter(
+                f"{self}: Numba cannot compile {part}(z, y). Write it with arithmetic, `math` and "
+                f"`if` on the numbers z and y, returning a number.\n{reason}"
+            ) from error
+        return dispatcher
+
+    def __str__(self) -> str:
+        return self.name or f"CustomLoss({getattr(self.value, '__name__', self.value)!s})"
+
+
+def _content(function: Any) -> tuple[Any, ...]:
+    """Return what a function's behaviour depends on; the function itself where that is unclear.
+
+    A function sent to another process arrives there as a new object every time; by its content it
+    is known to be compiled already.
+    """
+    function = getattr(function, "py_func", function)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return (function,)
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    outside = [function.__globals__.get(name) for name in code.co_names]
+    seen = (*cells, *outside, *(function.__defaults__ or ()))
+    try:
+        hash(seen)
+    except TypeError:
+        return (function,)
+    return code, seen, tuple(type(part) for part in seen)
+
+
+def _is_steep(slope: Function, y_sample: Any) -> bool:
+    """Whether the slope is unbounded, so that plain sub-gradient steps may overflow."""
+    for y in a_few(y_sample).tolist():
+        far = FAR * (1.0 + abs(y))
+        try:
+            if max(abs(slope(far, y)), abs(slope(-far, y))) > STEEP:
+                return True
+        except OverflowError:  # uncompiled code only: compiled, it is an infinity
+            return True
+    return False
+
+
+def _make_tag(value: Function, slope: Function, is_steep: bool, name: str) -> Any:
+    """Make a tag class for one loss and register all that kernels ask of it."""
+    # Numba tells named tuples apart by the name of their class: no two may share one.
+    tag = namedtuple(f"CustomLoss{len(_compiled)}", [])  # type: ignore[misc]
+    tag.is_of_this_process = True  # type: ignore[attr-defined]
+    tag.__doc__ = name
+    losses.value.register(tag)(lambda loss, z, y: float(value(z, y)))
+    losses.slope.register(tag)(lambda loss, z, y: float(slope(z, y)))
+    losses.gain.register(tag)(_gain)
+    losses.gap_term.register(tag)(_gap_term)
+    losses.dual_step.register(tag)(_dual_step)
+    losses.descend.register(tag)(_implicit if is_steep else _explicit)
+    losses.lower.register(tag)(_lower)
+    losses.upper.register(tag)(_upper)
+    return tag()
+
+
+# ---- what kernels ask of a loss, from value and slope alone
+
+
+def _lower(loss, y):  # type: ignore[no-untyped-def]
+    return min(0.0, -slope(loss, FAR * (1.0 + abs(y)), y))
+
+
+def _upper(loss, y):  # type: ignore[no-untyped-def]
+    return max(0.0, -slope(loss, -FAR * (1.0 + abs(y)), y))
+
+
+def _explicit(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
+    return -slope(loss, z, y)
+
+
+def _implicit(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
+    return dual_step(loss, shrunk, 0.0, q, y)
+
+
+def _gap_term(loss, z, a, y):  # type: ignore[no-untyped-def]
+    return max(0.0, value(loss, z, y) + a * z - gain(loss, a, y))
+
+
+def _gain(loss, a, y):  # type: ignore[no-untyped-def]
+    # h(z) = loss(z) + a z is h_0 with slope p <= 0 at z_0, and h_1 with slope q >= 0 at z_1.
+    far = FAR * (1.0 + abs(y))
+    z_0 = z_1 = y
+    h_0 = h_1 = value(loss, y, y) + a * y
+    p = q = slope(loss, y, y) + a
+    width = 1.0
+    while p > 0.0:
+        if z_0 == -far:
+            return -a * far if a <= 0.0 else -math.inf  # loss >= 0 is all that is known
+        z_1, h_1, q = z_0, h_0, p
+        z_0, width = max(-far, z_0 - width), 4.0 * width
+        h_0, p = value(loss, z_0, y) + a * z_0, slope(loss, z_0, y) + a
+    while q < 0.0:
+        if z_1 == far:
+            return a * far if a >= 0.0 else -math.inf
+        z_0, h_0, p = z_1, h_1, q
+        z_1, width = min(far, z_1 + width), 4.0 * width
+        h_1, q = value(loss, z_1, y) + a * z_1, slope(loss, z_1, y) + a
+    meet = min(h_0, h_1)
+    for turn in range(200):
+        if p == 0.0 or q == 0.0:
+            return h_0 if p == 0.0 else h_1
+        width, bend = z_1 - z_0, q - p
+        meet = (q * h_0 - p * h_1 + p * q * width) / bend
+        z = z_0 + 0.5 * width
+        if turn % 3 == 0:  # where the tangents meet: exact for kinks
+            z = z_0 + (h_0 - h_1 + q * width) / bend
+        elif turn % 3 == 1:  # where the slope would vanish were it a line: exact for parabolas
+            z = z_0 - p * width / bend
+        if not z_0 < z < z_1:
+            z = z_0 + 0.5 * width
+        if not z_0 < z < z_1:
+            break
+        h, g = value(loss, z, y) + a * z, slope(loss, z, y) + a
+        if h - meet <= ULP * (abs(h) + abs(meet)):
+            return min(h, meet)
+        if g <= 0.0:
+            z_0, h_0, p = z, h, g
+        else:
+            z_1, h_1, q = z, h, g
+    return meet
+
+
+def _dual_step(loss, z, a, q, y):  # type: ignore[no-untyped-def]
+    # The score t after the step is the root of the increasing f(t) = t - z + q (slope(t) + a).
+    g = slope(loss, z, y)
+    f = q * (g + a)
+    if f == 0.0:
+        return -g
+    t = z - f  # f grows at least as fast as t: the root lies between z and here
+    other = slope(loss, t, y)
+    low, high = min(z, t), max(z, t)
+    g_low, g_high = (other, g) if f > 0.0 else (g, other)
+    f_low, f_high = (q * (other - g), f) if f > 0.0 else (f, q * (other - g))
+    side = 0
+    for turn in range(200):  # regula falsi (Illinois); every third step bisects
+        if g_low == g_high or f_low == f_high:
+            break
+        t = low - f_low * (high - low) / (f_high - f_low) if turn % 3 < 2 else 0.5 * (low + high)
+        if not low < t < high:
+            t = 0.5 * (low + high)
+        if not low < t < high:
+            break
+        g = slope(loss, t, y)
+        f = t - z + q * (g + a)
+        if abs(f) <= ULP * (abs(z) + q * (abs(g) + abs(a))):
+            return -g
+        if f < 0.0:
+            low, g_low, f_low = t, g, f
+            f_high, side = (0.5 * f_high if side < 0 else f_high), -1
+        else:
+            high, g_high, f_high = t, g, f
+            f_low, side = (0.5 * f_low if side > 0 else f_low), 1
+    return min(-g_low, max(-g_high, a + (0.5 * (low + high) - z) / q))

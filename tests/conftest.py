@@ -1,0 +1,64 @@
+"""Shared by all tests: skips, the settings of property tests, small random problems."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from scipy import sparse
+
+from pegasos.data.rows import as_rows
+from pegasos.problem.objective import make_problem
+
+settings.register_profile("pegasos", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("pegasos")
+
+
+def pytest_collection_modifyitems(items):
+    if "PEGASOS_DATA" not in os.environ:
+        skip = pytest.mark.skip(reason="PEGASOS_DATA is not set")
+        for item in items:
+            if item.get_closest_marker("data"):
+                item.add_marker(skip)
+
+
+class Drawn(NamedTuple):
+    """A small random problem: as numbers for oracles, and as kernels see it."""
+
+    X: np.ndarray  # dense float64 copy of the rows
+    y: np.ndarray
+    weights: np.ndarray  # ones where the problem has none
+    lam: float
+    bias: str
+    bias_scale: float
+    problem: object
+
+
+def draw(loss, seed=0, n=30, d=6, *, K=1, kind="dense", dtype=np.float64, weighted=False,
+         bias="none", lam=0.05, regression=False):  # fmt: skip
+    """Draw a problem whose classes overlap, or a noisy line; `kind` is dense, fortran or csr."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    if kind == "csr":
+        X *= rng.random((n, d)) < 0.4
+    X = X.astype(dtype)
+    score = X.astype(np.float64) @ rng.standard_normal((d, K)) + 0.7
+    noise = rng.standard_normal((n, K))
+    Y = score + 0.5 * noise if regression else np.where(score + 2.0 * noise > 0.0, 1.0, -1.0)
+    if not regression:
+        Y[0], Y[1] = 1.0, -1.0
+    weights = rng.integers(0, 4, n) * rng.uniform(0.5, 1.5) if weighted else None
+    if weighted:
+        weights[:2] = 1.0
+    container = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": sparse.csr_array}[kind]
+    problem = make_problem(loss, as_rows(container(X)), Y, weights, lam, bias, 1.5)
+    return Drawn(
+        X.astype(np.float64), Y, np.ones(n) if weights is None else weights, lam, bias, 1.5, problem
+    )
+
+
+@pytest.fixture(name="draw")
+def _draw():
+    """Return the function that draws small random problems."""
+    return draw

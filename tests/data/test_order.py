@@ -1,0 +1,99 @@
+"""Index streams: permutations, uniform, the same for the same seed."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasos.data.order import draw, identity, permute, rows_per_block, shuffle
+from pegasos.data.rows import as_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # uncompiled uint64 wraps
+
+
+def state(seed):
+    return np.array([seed], dtype=np.uint64)
+
+
+def permuted(n, block, seed, idle=None, visits=256):
+    order = identity(n)
+    idle = np.zeros(n, dtype=np.uint8) if idle is None else idle
+    count = permute(order, block, idle, visits, state(seed))
+    return order[:count]
+
+
+@pytest.mark.fast
+@given(n=st.integers(0, 200), seed=st.integers(0, 2**64 - 1))
+def test_shuffle_permutes(n, seed):
+    order = identity(n)
+    shuffle(order, state(seed))
+    assert sorted(order.tolist()) == list(range(n))
+
+
+@pytest.mark.fast
+@given(n=st.integers(1, 200), block=st.integers(1, 64), seed=st.integers(0, 2**64 - 1))
+def test_permute_visits_every_row_once(n, block, seed):
+    assert sorted(permuted(n, block, seed).tolist()) == list(range(n))
+
+
+def test_permute_visits_every_row_once_in_several_windows():
+    assert sorted(permuted(5000, 3, 1).tolist()) == list(range(5000))
+
+
+@pytest.mark.fast
+def test_permute_leaves_idle_rows_out():
+    idle = (np.arange(50) % 3).astype(np.uint8)
+    assert sorted(permuted(50, 4, 1, idle, visits=2)) == [i for i in range(50) if i % 3 < 2]
+    assert len(permuted(50, 4, 1, np.full(50, 9, dtype=np.uint8), visits=2)) == 0
+
+
+@pytest.mark.fast
+def test_draw_stays_below_n_and_reaches_both_ends():
+    order = identity(1000)
+    draw(order, 7, state(3))
+    assert set(order.tolist()) == set(range(7))
+
+
+def test_draws_are_uniform():
+    order = identity(70_000)
+    draw(order, 7, state(3))
+    # Chi-square with 6 degrees of freedom: above 38 once in a million.
+    counts = np.bincount(order, minlength=7)
+    assert ((counts - 10_000) ** 2 / 10_000).sum() < 38
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_every_place_is_as_likely_for_every_row(block):
+    counts, stream = np.zeros((5, 5)), state(8)
+    order, idle = identity(5), np.zeros(5, dtype=np.uint8)
+    for _ in range(6000):
+        permute(order, block, idle, 256, stream)
+        counts[np.arange(5), order] += 1
+    assert ((counts - 1200) ** 2 / 1200).sum() < 70  # 16 degrees of freedom
+
+
+@pytest.mark.fast
+def test_same_seed_gives_same_bits_and_the_stream_moves_on():
+    assert np.array_equal(permuted(100, 1, 5), permuted(100, 1, 5))
+    assert not np.array_equal(permuted(100, 1, 5), permuted(100, 1, 6))
+    stream = state(5)
+    first, second = identity(100), identity(100)
+    shuffle(first, stream)
+    shuffle(second, stream)
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.fast
+def test_random_numbers_are_those_of_splitmix64():
+    # First outputs for seed 1234567 in the public reference implementation of SplitMix64.
+    outputs = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    order = identity(3)
+    draw(order, 2**32 - 1, state(1234567))
+    assert order.tolist() == [((x >> 32) * (2**32 - 1)) >> 32 for x in outputs]
+
+
+@pytest.mark.fast
+def test_only_large_data_is_visited_in_blocks_of_about_a_page():
+    assert rows_per_block(as_rows(np.ones((100, 10)))) == 1
+    assert rows_per_block(as_rows(np.ones((20_000, 16)))) == 4096 // 128
+    assert rows_per_block(as_rows(np.ones((200, 1000)))) == 1

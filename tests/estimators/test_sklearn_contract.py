@@ -1,0 +1,18 @@
+"""scikit-learn's own checks, for every loss and bias of the default solver: no expected failures."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pegasos import PegasosClassifier, PegasosRegressor
+
+BIASES = ("free", "regularized", "none")
+CLASSIFIERS = [
+    PegasosClassifier(loss=loss, bias=bias)
+    for loss in ("hinge", "squared_hinge", "logistic")
+    for bias in BIASES
+]
+REGRESSORS = [PegasosRegressor(bias=bias) for bias in BIASES]
+
+
+@parametrize_with_checks(CLASSIFIERS + REGRESSORS)
+def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
