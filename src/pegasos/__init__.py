@@ -1,8 +1,34 @@
 """Support vector machines trained with a proof of how good the answer is."""
 
+from typing import TYPE_CHECKING, Any
+
 from pegasos.estimators.classifier import PegasosClassifier
 from pegasos.estimators.regressor import PegasosRegressor
+from pegasos.problem.custom_loss import CustomLoss
+from pegasos.solvers.linear.sdca import SDCA
+
+if TYPE_CHECKING:
+    from pegasos.interfaces.plots.convergence import ConvergenceDisplay
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["PegasosClassifier", "PegasosRegressor"]
+__all__ = [
+    "SDCA",
+    "ConvergenceDisplay",
+    "CustomLoss",
+    "PegasosClassifier",
+    "PegasosRegressor",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what draws only when it is asked for."""
+    if name == "ConvergenceDisplay":
+        from pegasos.interfaces.plots.convergence import ConvergenceDisplay
+
+        return ConvergenceDisplay
+    raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), "ConvergenceDisplay"])

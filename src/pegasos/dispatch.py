@@ -61,7 +61,7 @@ def by_tag(stub: F) -> Any:
 
     choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
     choose.__name__ = stub.__name__
-    overload(generic, strict=False)(choose)
+    overload(generic, strict=False, jit_options={"forceinline": True})(choose)
     generic.register = register  # type: ignore[attr-defined]
     return generic
 
@@ -74,9 +74,18 @@ def compiled(function: F) -> Any:
     return dispatcher
 
 
+def inlined(function: F) -> Any:
+    """Compile a helper into the loop that calls it.
+
+    A call that is not inlined counts references to every array it is handed, an atomic instruction
+    each: several times the cost of a short row.
+    """
+    return numba.njit(nogil=True, forceinline=True)(function)
+
+
 def reordering_sums(function: F) -> Any:
     """Compile a helper whose sums may be reordered, so that they vectorise; IEEE otherwise."""
-    return numba.njit(nogil=True, fastmath={"reassoc", "contract"})(function)
+    return numba.njit(nogil=True, forceinline=True, fastmath={"reassoc", "contract"})(function)
 
 
 class _CacheOfLastingTags(FunctionCache):  # type: ignore[misc]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ def solve(
         certificate = run.certificate(outcome)
         run.watch.finished(certificate)
         judge = run.judge
-        return Solution(judge.W, judge.b, certificate, run.trace, run.ball(), outcome, state)
+        return Solution(judge.W, judge.b, certificate, run.trace, run.ball(outcome), outcome, state)
 
 
 def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
@@ -107,7 +107,7 @@ class _Run:
         self.begin = time.perf_counter()
         self.n, _ = shape(problem.rows)
         self.epochs = self.rows_visited = self.rows_of_epoch = 0
-        self.next_check = FIRST_CHECK
+        self.next_check, self.next_hint = FIRST_CHECK, 1  # epochs: due, and due if hinted at
         self.hint = 2.0  # the solver's estimate may be this many times `tol` to be worth checking
         self.certifying = 0.0
         self.checked_rows = -1  # rows visited when the last certificate was made
@@ -124,7 +124,7 @@ class _Run:
         if step.ends_epoch:
             self.epochs += 1
             is_hinted = 0.0 <= step.estimate <= self.hint * self._target()
-            if self.epochs >= self.next_check or is_hinted:
+            if self.epochs >= (self.next_hint if is_hinted else self.next_check):
                 try:
                     self.certify(state)
                 except Interrupted:
@@ -145,15 +145,16 @@ class _Run:
             return Outcome.INTERRUPT
         if self.epochs >= limits.max_iter:
             return Outcome.EPOCHS
-        if self.seconds() + 1.2 * self._seconds_to_certify() >= limits.max_time:
+        if self.seconds() + self._seconds_to_finish() >= limits.max_time:
             return Outcome.TIME
         return None
 
-    def _seconds_to_certify(self) -> float:
-        """Return what a certificate took, or may take: about two passes over the rows."""
-        if self.judge.has_judged:
-            return self.certifying
-        return 2.0 * self.seconds() * self.n / max(1, self.rows_visited)
+    def _seconds_to_finish(self) -> float:
+        """Return what the last certificate will take; bounds on a free bias cost as much again."""
+        certifying = self.certifying
+        if not self.judge.has_judged:  # about two passes over the rows
+            certifying = 2.0 * self.seconds() * self.n / max(1, self.rows_visited)
+        return (2.5 if self.problem.is_free else 1.2) * certifying
 
     def model(self, state: Any) -> tuple[FloatArray, FloatArray]:
         """Return weights and biases, certified no earlier than after the last advance."""
@@ -181,6 +182,7 @@ class _Run:
         seconds_left = self.trace.epochs_to(limits.tol) * record.seconds / max(1, self.epochs)
         self.watch.certified(record, seconds_left)
         self.next_check = self.epochs + self._patience()
+        self.next_hint = self.epochs + 1 + self.epochs // 10
 
     def _patience(self) -> int:
         """Return the epochs until the next certificate.
@@ -226,15 +228,22 @@ class _Run:
     def finish(self, state: Any, outcome: Outcome) -> Outcome:
         """Certify the last state if the latest certificate is of an earlier one."""
         is_stale = self.checked_rows != self.rows_visited
-        must_hurry = outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY
-        if not self.judge.has_judged or (is_stale and not must_hurry):
+        if not self.judge.has_judged or (is_stale and not self._must_hurry(outcome)):
             self.certify(state)
         is_good = self.judge.relative_gap().max() <= self.stopping.tol
         is_limit = outcome in (Outcome.EPOCHS, Outcome.TIME)
         return Outcome.TOLERANCE if is_good and is_limit else outcome
 
-    def ball(self) -> Ball:
-        return ball(self.problem, self.judge)
+    def ball(self, outcome: Outcome) -> Ball:
+        """Return where the optimum lies; in a hurry, a free bias stays unbounded."""
+        if not (self.problem.is_free and self._must_hurry(outcome)):
+            return ball(self.problem, self.judge)
+        known = ball(self.problem._replace(is_free=False), self.judge)
+        nowhere = np.full_like(known.low, np.inf)
+        return replace(known, low=-nowhere, high=nowhere)
+
+    def _must_hurry(self, outcome: Outcome) -> bool:
+        return outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY
 
     def certificate(self, outcome: Outcome) -> Certificate:
         judge = self.judge

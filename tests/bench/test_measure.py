@@ -102,6 +102,17 @@ def test_measure_repeats_short_rungs_and_keeps_the_shortest_time(clock):
     assert result.best(1e-2).seconds == pytest.approx(slow / 2)
 
 
+def test_time_that_only_the_adapter_is_to_blame_for_is_taken_off(clock):
+    class Clumsy(MadeUp):
+        def run(self, X, y, lam, effort):
+            self.clock.now += 100.0
+            self.untimed += 100.0
+            return super().run(X, y, lam, effort)
+
+    (result,) = run([Clumsy("a", clock)])
+    assert result.best(1e-2).seconds == pytest.approx(4)
+
+
 def test_ladder_growth_is_taken_from_the_last_two_rungs():
     rungs = [Rung("", 1.0, 1.0, 1.0), Rung("", 5.0, 1.0, 1.0)]
     assert is_over(rungs, limit=24.0)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, for every loss and bias of the default solver: no expected failures."""
+"""The checks of scikit-learn, for every loss and bias of the default solver: none may fail."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -22,6 +22,8 @@ from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouch
 from pegasos.problem.losses import gain, gap_term, slope, value
 from pegasos.problem.objective import Problem, blocks, combination, flat, weight
 
+PART = 4096  # features at a time
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -55,6 +57,8 @@ def evaluate(
     W_a, beta_a, balance = dual_weights(problem, A, scale, scratch)
     W, b = (W_a, problem.bias_scale * beta_a) if iterate is None else iterate
     W = as_stored(W, problem)
+    if iterate is not None and W is iterate[0]:
+        W = W.copy()  # the solver may go on writing into what it offered
     b = write_scores(problem, W, b, scratch, accuracy, bias_hint)
     sums = np.zeros((3, A.shape[1]))
     add_terms(problem.costs, A, scratch, balance, b, sums)
@@ -110,16 +114,23 @@ def as_stored(W: FloatArray, problem: Problem) -> FloatArray:
 
 def square_norm(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
     """Return ||w_k||^2, or ||w_k - v_k||^2, per model."""
+    total = np.zeros(W.shape[1])
     if W is V:
-        return np.zeros(W.shape[1])
-    columns = (W[:, k] if V is None else W[:, k] - V[:, k] for k in range(W.shape[1]))
-    return np.array([np.einsum("j,j->", column, column) for column in columns])
+        return total
+    for start in range(0, len(W), PART):  # in parts: no second array of the size of W
+        part = W[start : start + PART]
+        part = part if V is None else part - V[start : start + PART]
+        total += np.einsum("jk,jk->k", part, part)
+    return total
 
 
 def dual_weights(
     problem: Problem, A: FloatArray, scale: float, scratch: FloatArray
 ) -> tuple[FloatArray, FloatArray, Balance]:
-    """Return w(a), its bias coordinate and the balance that made A feasible (the better of two)."""
+    """Return w(a), its bias coordinate and the balance that made A feasible.
+
+    Where there are two ways to balance, each model takes the one with its larger dual value.
+    """
     K = A.shape[1]
     candidates = balances(problem, A, scale) if problem.is_free else [untouched(K, scale)]
     best: Any = None
@@ -129,9 +140,13 @@ def dual_weights(
         totals = np.zeros((2, K))
         add_gains(problem.costs, scratch, totals)
         dual = totals[0] / problem.S - 0.5 * problem.lam * square_norm(W)
-        if best is None or dual.sum() > best[0].sum():
-            beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
+        beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
+        if best is None:
             best = dual, W, beta, balance
+            continue
+        better = dual > best[0]
+        for new, old in zip((W, *balance[1:]), (best[1], *best[3][1:]), strict=True):
+            np.copyto(old, new, where=better)
     return best[1], best[2], best[3]
 
 

@@ -33,8 +33,8 @@ from pegasos.dispatch import compiled
 from pegasos.problem.bias import crossing, slope_sum
 from pegasos.problem.objective import Problem, blocks, flat
 
-SAMPLED_ROWS = 1000  # rows whose mean is taken for the origin
-ROUNDING = 16 * np.finfo(np.float64).eps  # of the objective: what a gap of 0 may hide
+SAMPLED_ROWS = 256  # rows whose mean is taken for the origin
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the objective: what a gap of 0 may hide
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Ball:
     def bounds(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
         low = np.empty((shape(rows)[0], self.centre.shape[1]))
-        write_scores(rows, self.centre, low)
+        score_rows(rows, self.centre, low)
         high = low + self.high
         low += self.low
         push_scores(rows, self.origin, self.bias_scale, -self.radius, low)
@@ -81,10 +81,11 @@ def typical_row(rows: Rows) -> FloatArray:
     n, d = shape(rows)
     step = max(1, n // SAMPLED_ROWS)
     if isinstance(rows, CsrRows):
-        ends = zip(rows.indptr[:-1:step].tolist(), rows.indptr[1::step].tolist(), strict=True)
-        places = np.concatenate([np.arange(start, stop) for start, stop in ends])
-        sums = np.bincount(rows.indices[places], weights=rows.data[places], minlength=d)
-        return sums / len(range(0, n, step))
+        total, sampled = np.zeros(d), range(0, n, step)
+        for i in sampled:
+            part = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+            total[rows.indices[part]] += rows.data[part]
+        return total / len(sampled)
     return rows.X[::step].mean(axis=0, dtype=np.float64)
 
 
@@ -94,27 +95,25 @@ def bias_interval(
     """Return the interval that holds b* + <w* - w, m> for each model."""
     Z = judge.scratch
     if not judge.has_scores:
-        write_scores(problem.rows, judge.W, Z)
+        score_rows(problem.rows, judge.W, Z)
     judge.has_scores = False
     shift = origin @ judge.W
     Z -= shift
-    ends = []
+    ends: list[float] = []
     for sign, push in ((1.0, radius), (-1.0, -2.0 * radius)):  # pushed up, then pushed down
         push_scores(problem.rows, origin, 0.0, push, Z)
 
-        def rise(b: float, k: int, sign: float = sign) -> float:
-            return float(slope_sum(problem.costs, Z, k, b)) + sign * 1e-12 * problem.S
+        for k in range(Z.shape[1]):
 
-        ends.append(
-            [
-                crossing(lambda b, k=k: rise(b, k), float(judge.b[k] + shift[k]), 0.0) - shift[k]
-                for k in range(Z.shape[1])
-            ]
-        )
-    return np.array(ends[0]), np.array(ends[1])
+            def rise(b: float, k: int = k, sign: float = sign) -> float:
+                return float(slope_sum(problem.costs, Z, k, b)) + sign * 1e-12 * problem.S
+
+            ends.append(crossing(rise, float(judge.b[k] + shift[k]), 0.0) - shift[k])
+    low, high = np.reshape(ends, (2, -1))
+    return low, high
 
 
-def write_scores(rows: Rows, W: FloatArray, Z: FloatArray) -> None:
+def score_rows(rows: Rows, W: FloatArray, Z: FloatArray) -> None:
     """Write <w_k, x_i> into Z[i, k]."""
     W = np.ascontiguousarray(W, dtype=np.float64)
     for start, stop in blocks(rows):

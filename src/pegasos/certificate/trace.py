@@ -47,5 +47,5 @@ class Trace:
         if fall <= 0.0 or now.epoch <= earlier.epoch:
             return float("nan")
         power = fall / np.log(now.epoch / earlier.epoch)
-        needed = now.epoch * (now.relative_gap / tol) ** (1.0 / power)
-        return float(max(0.0, needed - now.epoch))
+        growth = np.log(now.relative_gap / tol) / power
+        return float(max(0.0, now.epoch * np.expm1(growth))) if growth < 100.0 else float("inf")

@@ -48,6 +48,18 @@ def rows_per_block(rows: Rows) -> int:
 
 
 @compiled
+def _gather_and_shuffle(order, idle, idle_visits, state):  # type: ignore[no-untyped-def]
+    """Write the rows that are not idle into `order`, shuffled; return how many they are."""
+    t = 0
+    for i in range(len(idle)):
+        if idle[i] < idle_visits:
+            order[t] = i
+            t += 1
+    shuffle(order[:t], state)
+    return t
+
+
+@compiled
 def permute(order, block, idle, idle_visits, state):  # type: ignore[no-untyped-def]
     """Write the rows in a random order into `order`; return how many they are.
 
@@ -58,11 +70,16 @@ def permute(order, block, idle, idle_visits, state):  # type: ignore[no-untyped-
     idle[i] >= idle_visits are left out.
     """
     n = len(idle)
-    starts = np.arange(0, n, block)
+    if block == 1:  # one window, and no list of blocks
+        return _gather_and_shuffle(order, idle, idle_visits, state)
+    starts = np.empty((n + block - 1) // block, dtype=np.uint32)
+    for b in range(len(starts)):
+        starts[b] = b * block
     shuffle(starts, state)
     t, first = 0, 0
     for b in range(len(starts)):
-        for i in range(starts[b], min(n, starts[b] + block)):
+        start = np.int64(starts[b])
+        for i in range(start, min(n, start + block)):
             if idle[i] < idle_visits:
                 order[t] = i
                 t += 1
@@ -77,6 +94,21 @@ def draw(order, n, state):  # type: ignore[no-untyped-def]
     """Fill `order` with independent uniform row numbers below n; advance `state`."""
     for i in range(len(order)):
         order[i] = below(n, state)
+
+
+@compiled
+def draw_sets(order, pool, size, state):  # type: ignore[no-untyped-def]
+    """Fill `order` with sets of `size` different rows, each set uniform and independent.
+
+    `pool`, any permutation of all rows, is permuted in place: a set is its beginning after as many
+    swaps as the set has members. Where `order` is not a multiple of `size` long, the last is short.
+    """
+    n = len(pool)
+    for first in range(0, len(order), size):
+        for j in range(min(size, len(order) - first)):
+            p = j + below(n - j, state)
+            pool[j], pool[p] = pool[p], pool[j]
+            order[first + j] = pool[j]
 
 
 @compiled

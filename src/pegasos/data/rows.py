@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from pegasos.dispatch import by_tag, compiled, prefetch, reordering_sums
+from pegasos.dispatch import by_tag, compiled, inlined, prefetch, reordering_sums
 
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -126,7 +126,7 @@ def _dense_product(X, i, w):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
+@inlined
 def _sparse_product(rows, i, w):  # type: ignore[no-untyped-def]
     # Four sums hide the latency of loads and additions. Left to vectorise, this loop becomes gather
     # instructions, which take twice the time on processors with the gather mitigation.

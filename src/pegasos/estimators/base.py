@@ -17,7 +17,7 @@ from pegasos.certificate.stopping import Certificate, Outcome
 from pegasos.data.rows import FloatArray, Rows, all_scores, float_type, shape, stored_values
 from pegasos.data.validate import checked_rows
 from pegasos.errors import FitInterrupted, NotCertified, ToleranceNotReached
-from pegasos.estimators.callbacks import CallbackSupportMixin, EpochCallbacks
+from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import Parameters
 from pegasos.problem.objective import blocks, flat, make_problem
@@ -26,7 +26,7 @@ from pegasos.progress import watch_for
 from pegasos.solve import Solution, solve
 
 
-class LinearEstimator(CallbackSupportMixin, BaseEstimator):
+class LinearEstimator(CallbackSupport, BaseEstimator):
     """Fit K linear models side by side and keep their certificate."""
 
     coef_: FloatArray
@@ -84,9 +84,10 @@ class LinearEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _previous(self, solver: Any, Y: FloatArray) -> Any | None:
         """Return the state to continue from: that of the last fit, if solver and shapes agree."""
-        if not self.warm_start or getattr(self, "_state", None) is None:
+        kept = vars(self).get("_state") if self.warm_start else None
+        if kept is None:
             return None
-        name, state = self._state
+        name, state = kept
         d = np.atleast_2d(self.coef_).shape[1]
         is_same = name == solver.name and d == self.n_features_in_
         return state if is_same and state_shape(state) == Y.shape else None

@@ -6,24 +6,62 @@ without callbacks pays nothing per epoch.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 from pegasos.progress import Model, Watch
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stand-in: there are no callbacks to support."""
-
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is."""
-        return method
+HAS_CALLBACKS = find_spec("sklearn.callback") is not None  # scikit-learn 1.9
 
 
-__all__ = ["CallbackSupportMixin", "EpochCallbacks", "with_callbacks"]
+class CallbackSupport:
+    """scikit-learn's `CallbackSupportMixin`, imported only if used: it brings `rich` with it."""
+
+    if HAS_CALLBACKS:
+
+        def set_callbacks(self, *callbacks: Any) -> Any:
+            """Set the callbacks that scikit-learn calls during `fit`.
+
+            Parameters
+            ----------
+            *callbacks : callback instances
+                Such as `sklearn.callback.ProgressBar()`; none removes those set before.
+
+            Returns
+            -------
+            self : estimator
+                The estimator itself.
+            """
+            from sklearn.callback import CallbackSupportMixin
+
+            return CallbackSupportMixin.set_callbacks(self, *callbacks)
+
+        def _init_callback_context(self, **options: Any) -> Any:
+            from sklearn.callback import CallbackSupportMixin
+
+            return CallbackSupportMixin._init_callback_context(self, **options)
+
+
+def uses_callbacks(estimator: Any) -> bool:
+    """Whether an estimator, or one that it is part of, follows its fit with callbacks."""
+    attributes = vars(estimator)
+    return bool(attributes.get("_skl_callbacks")) or "_parent_callback_ctx" in attributes
+
+
+def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a method open and close the callbacks of its estimator, if it has any."""
+
+    @functools.wraps(method)
+    def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        if not uses_callbacks(estimator):
+            return method(estimator, *args, **kwargs)
+        from sklearn.callback import with_callbacks
+
+        return with_callbacks(method)(estimator, *args, **kwargs)
+
+    return managed
 
 
 class EpochCallbacks(Watch):
@@ -37,10 +75,10 @@ class EpochCallbacks(Watch):
         attributes: Callable[[Any, Any], dict[str, Any]],
     ) -> None:
         self._estimator, self._data, self._attributes = estimator, data, attributes
-        self._has_callbacks = bool(getattr(estimator, "_skl_callbacks", ()))
+        self._has_callbacks = bool(vars(estimator).get("_skl_callbacks"))
         self._root: Any = None
         self._now: Any = None
-        if hasattr(estimator, "_init_callback_context"):
+        if uses_callbacks(estimator):
             self._root = estimator._init_callback_context(max_subtasks=max_iter)
 
     def __enter__(self) -> Watch:

@@ -21,11 +21,11 @@ MARGIN_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": 
 BIASES = ("free", "regularized", "none", "free-subgradient", "free-batch", "free-search")
 
 EPOCHS = 1000  # passes that max_iter=None allows, at least
-VALUES = 100_000_000  # values that it lets small problems read: about a second
+VALUES = 100_000_000  # values that it lets small problems read: some tenths of a second
+VALUES_PER_EPOCH = 20_000  # what an epoch costs beside the values it reads
 
 TINY = 50_000  # values per pass up to which `auto` goes to machine precision
 WISH = 1e-22  # that is, until rounding stops it
-WISHED_EPOCHS = 5000
 WISHED_VALUES = 50_000_000  # values read at most on the way there
 
 
@@ -48,15 +48,15 @@ class Parameters:
 
     def stopping(self, values: int) -> Stopping:
         """Return the limits of a fit that reads so many values per pass."""
-        values = max(1, values)
+        work = values + VALUES_PER_EPOCH
         is_tiny = self.is_auto and values <= TINY and self.stop == "gap"
         return Stopping(
             tol=self.tol,
-            max_iter=self.max_iter or max(EPOCHS, VALUES // values),
+            max_iter=self.max_iter or max(EPOCHS, VALUES // work),
             max_time=self.max_time,
             rule=self.stop,
             wish=WISH if is_tiny else np.inf,
-            wish_epochs=min(WISHED_EPOCHS, WISHED_VALUES // values) if is_tiny else 0,
+            wish_epochs=WISHED_VALUES // work if is_tiny else 0,
         )
 
 

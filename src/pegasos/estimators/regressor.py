@@ -52,8 +52,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven.
     max_iter : int, optional
-        Limit on the epochs (passes over the rows). By default 1000, and more for small data: as
-        many as take about a second.
+        Limit on the epochs (passes over the rows). By default 1000, and up to 5000 for small data.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     warm_start : bool, default=False

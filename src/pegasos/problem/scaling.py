@@ -47,7 +47,7 @@ def with_class_weight(
     """Return sample weights times class weights; `codes` index `classes`.
 
     "balanced" gives every class the same total weight, counting sample weights:
-    S / (number of classes * weight of the class).
+    S / (number of classes * weight of the class), classes of no weight left out.
     """
     if class_weight is None:
         return sample_weight
@@ -58,7 +58,7 @@ def with_class_weight(
             )
         mass = np.bincount(codes, weights=sample_weight, minlength=len(classes))
         with np.errstate(divide="ignore"):
-            factors = np.where(mass > 0, mass.sum() / (len(classes) * mass), 0.0)
+            factors = np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * mass), 0.0)
     elif isinstance(class_weight, Mapping):
         factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
         unknown = [label for label in class_weight if label not in classes.tolist()]

@@ -1,149 +1,208 @@
-"""Pegasos prototype."""
+"""Pegasos: stochastic sub-gradient descent on the primal.
+
+Minimises   P(w) = lam/2 ||w||^2 + 1/S sum_i s_i loss(<w, x_i> + b, y_i)
+
+A few random rows per step, step size 1/(lam t). The weights are kept as a scaled sum (`course`), so
+a step costs O(nonzeros of its rows), projection and averaging included. The bias is a constant
+feature, an offset, or both (`constant`). The average dual number that each row took on over the
+later epochs certifies the run (`tail`).
+
+A margin exactly at the kink counts as satisfied, as in `problem.losses`. Losses of unbounded slope
+take implicit steps, with the slope where the step ends: the plain step overflows at small lam.
+
+[SSSC11]  Shalev-Shwartz, Singer, Srebro, Cotter. Pegasos. Math. Programming 127(1), 2011.
+          Fig. 1 (k = 1), Fig. 2 (mini-batches), Sec. 2.2 (projection), Lemma 3 (random iterate),
+          Sec. 6 (bias), Sec. 7.5 (sampling).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pegasos.data.order import identity, shuffle
-from pegasos.data.rows import FloatArray, add, fetch, scores, shape, square_norm
-from pegasos.dispatch import compiled
+from pegasos.data.order import Sampling, below
+from pegasos.data.rows import FloatArray, fetch, scores, square_norm
+from pegasos.dispatch import compiled, inlined
+from pegasos.errors import InvalidParameter
 from pegasos.options import Options
-from pegasos.problem.losses import descend, upper
-from pegasos.problem.objective import Problem, blocks, flat, weight
-from pegasos.solvers.linear.tail import Sums, Tail, add_dual, count_visit, new_tail, tail_point
+from pegasos.problem.losses import descend, lower, upper
+from pegasos.problem.objective import Problem, blocks
+from pegasos.solvers.linear import primal
+from pegasos.solvers.linear.course import (
+    add_row,
+    batch_weight,
+    project,
+    radius,
+    remember,
+    tick,
+)
+from pegasos.solvers.linear.median import median_pass
+from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
-AHEAD = 4
-
-
-class Constant(NamedTuple):
-    scale: float
-    total: FloatArray
-    offset: FloatArray
-    moves: bool
-
-
-class Course(NamedTuple):
-    N: FloatArray
-    c: FloatArray
-    square: FloatArray
-    radius: FloatArray
-
-
-@dataclass
-class PegasosState:
-    V: FloatArray
-    course: Course
-    constant: Constant
-    tail: Tail
-    order: Any
-    random: Any
-    position: int = 0
+Output = Literal["tail", "last", "average", "random"]
+SAMPLINGS = ("epoch", "iid", "fixed")
+OUTPUTS = ("tail", "last", "average", "random")
+AHEAD = 4  # rows between the one being read and the one being fetched
 
 
 @dataclass
 class Pegasos(Options):
+    """Stochastic sub-gradient descent with step 1/(lam t), no step size to choose.
+
+    Parameters
+    ----------
+    batch_size : int, default=1
+        Rows per step, from 1 to the number of rows; with all rows the method is deterministic. No
+        row occurs twice in a batch.
+    sampling : {"epoch", "iid", "fixed"}, default="epoch"
+        A new permutation per epoch, independent draws (as the paper's analysis asks; slower, and
+        certified less tightly), or one permutation for all epochs.
+    projection : bool, default=False
+        Project onto the ball that holds the optimum after every step.
+    output : {"tail", "last", "average", "random"}, default="tail"
+        Which weights to hand out: the average over the later epochs, which the certificate is
+        tightest for; the last; the average of all; or one of them at random.
+
+    Examples
+    --------
+    >>> from pegasos import PegasosClassifier
+    >>> model = PegasosClassifier(solver=Pegasos(batch_size=2), tol=0.1, random_state=0)
+    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).certificate_.is_within_tol
+    True
+    """
+
     batch_size: int = 1
+    sampling: Sampling = "epoch"
+    projection: bool = False
+    output: Output = "tail"
+    bias_way: str = field(default="free", init=False, repr=False)  # set by the catalogue
     name: ClassVar[str] = "pegasos"
     is_dual: ClassVar[bool] = False
-    bias_way: str = "free"
-    fscale: float = 1.0
 
-    def start(self, problem, seed, previous):
-        (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
-        scale = problem.bias_scale
-        if problem.is_free and self.bias_way != "free-search":
-            scale = self.fscale
-        return PegasosState(
-            V=np.zeros((d, K)),
-            course=Course(np.zeros(1), np.ones(K), np.zeros(K), np.full(K, np.inf)),
-            constant=Constant(scale, np.zeros(K), np.zeros(K), self.bias_way == "free-subgradient"),
-            tail=new_tail(n, K, False),
-            order=identity(n),
-            random=np.array([seed], dtype=np.uint64),
-        )
-
-    def advance(self, problem, state):
-        n = len(state.order)
-        if state.position == 0:
-            shuffle(state.order, state.random)
-        _, length = blocks(problem.rows)[0]
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data."""
         k = self.batch_size
-        stop = min(n, state.position + max(k, length // k * k))
-        order = state.order[state.position:stop]
-        pegasos_pass(problem, order, k, state.course, flat(state.V), state.tail.sums, state.constant)
-        state.position = stop
-        if stop == n:
-            state.position = 0
-            turned = state.tail.end_epoch()
-            if problem.is_free:
-                self.move(problem, state, turned)
-        return Advance(len(order), stop == n)
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+            raise InvalidParameter(
+                f"batch_size must be a whole number from 1 to the number of rows; got {k!r}."
+            )
+        for name, allowed in (("sampling", SAMPLINGS), ("output", OUTPUTS)):
+            if getattr(self, name) not in allowed:
+                names = ", ".join(f'"{choice}"' for choice in allowed)
+                raise InvalidParameter(f"{name} must be one of {names}; got {getattr(self, name)!r}.")
+        if not isinstance(self.projection, bool | np.bool_):
+            raise InvalidParameter(f"projection must be True or False; got {self.projection!r}.")
+        if self.bias_way == "free-batch" and k < 2:
+            raise InvalidParameter(
+                'bias="free-batch" finds the bias on each mini-batch and needs batch_size >= 2; '
+                f'got batch_size={k}. Use solver=Pegasos(batch_size=...) or bias="free".'
+            )
 
-    def move(self, problem, state, turned):
-        c = state.constant
-        N = state.course.N[0]
-        if self.bias_way == "free-epoch" or (self.bias_way == "free" and turned):
-            c.offset[:] += c.scale**2 * c.total / (problem.lam * N)
-            c.total[:] = 0
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
+        self.check()
+        state = primal.new_state(problem, seed, self.bias_way, self.sampling == "iid")
+        n = len(state.order)
+        if self.batch_size > n:
+            raise InvalidParameter(
+                f"batch_size must be at most the number of rows, {n}; got {self.batch_size}."
+            )
+        if previous is not None:
+            primal.go_on_from(problem, state, previous)
+        if self.output == "average":
+            state.R = np.zeros_like(state.V)
+        if self.projection:
+            state.course.radius[:] = radius(problem, state.constant.offset)
+        primal.refold(state)
+        return state
 
-    def iterate(self, problem, state):
-        return None
+    def advance(self, problem: Problem, state: PrimalState) -> Advance:
+        n, k, first = len(state.order), int(self.batch_size), state.position
+        if first == 0:
+            primal.draw_epoch(state, self.sampling, k)
+            self._plan_pick(state)
+        if state.pick == first:
+            state.picked, state.pick = primal.last_weights(problem, state), -1
+        _, length = blocks(problem.rows)[0]
+        stop = min(n, first + max(k, length // k * k))
+        if state.pick > first:
+            stop = min(stop, state.pick)
+        is_median = problem.is_free and self.bias_way == "free-batch"
+        kernel = median_pass if is_median else pegasos_pass
+        done = kernel(problem, state.order[first:stop], k, primal.run_of(state, k))
+        state.position = first + done
+        ends_epoch = state.position == n
+        if ends_epoch:
+            primal.end_epoch(problem, state, self.bias_way)
+        elif first + done < stop:
+            primal.refold(state)
+        if self.projection and ends_epoch:
+            state.course.radius[:] = radius(problem, state.constant.offset)
+        return Advance(done, ends_epoch)
 
-    def dual_point(self, problem, state):
-        if state.tail.epochs == 0: return None
-        return tail_point(problem, state.tail, None, None)
+    def _plan_pick(self, state: PrimalState) -> None:
+        """Choose the step of this epoch whose weights are kept, so that all steps are as likely.
+
+        Every epoch has equally many steps: epoch e replaces what was picked with probability 1/e.
+        """
+        if self.output == "random" and below(state.tail.epochs + 1, state.random) == 0:
+            steps = -(-len(state.order) // self.batch_size)
+            state.pick = int(below(steps, state.random)) * self.batch_size
+
+    def iterate(
+        self, problem: Problem, state: PrimalState
+    ) -> tuple[FloatArray, FloatArray] | None:
+        if self.output == "tail":
+            return primal.tail_weights(problem, state)
+        if self.output == "average" and state.course.N[0] > 0.0:
+            primal.refold(state)
+            N = state.course.N[0]
+            return -state.R / N, state.course.biases / N
+        if self.output == "random" and state.picked is not None:
+            return state.picked
+        return primal.last_weights(problem, state)
+
+    def dual_point(self, problem: Problem, state: PrimalState) -> DualPoint | None:
+        return primal.dual_point(problem, state)
 
 
 @compiled
-def pegasos_pass(problem, order, k, course, V, sums, constant):  # type: ignore[no-untyped-def]
-    costs, rows, lam = problem.costs, problem.rows, problem.lam
-    K = sums.older.shape[1]
-    A, z, step = np.empty((k, K)), np.empty(K), np.empty(K)
-    is_steep = upper(costs.loss, 1.0) == np.inf
-    last = len(order) - 1
-    N = course.N[0]
-    c, total, offset = course.c, constant.total, constant.offset
-    square_scale = constant.scale * constant.scale
-    for first in range(0, len(order), k):
-        stop = min(first + k, last + 1)
-        s_A = 0.0
-        for t in range(first, stop):
-            s_A += weight(costs.weights, order[t])
-        if s_A == 0.0:
+def pegasos_pass(problem, order, k, run):  # type: ignore[no-untyped-def]
+    """Take one step per k rows of `order`; return how many rows were used, `run` changes.
+
+    Fewer rows than given are used if projections made the scale of the weights too small.
+    """
+    for first in range(0, len(order), k):                      # [SSSC11] Fig. 2: choose A_t
+        stop = min(first + k, len(order))
+        s = batch_weight(problem.costs.weights, order, first, stop)
+        if s == 0.0:
             continue
-        old = 1.0 / (lam * N) if N > 0.0 else 0.0
-        shrink = N / (N + s_A)
-        N += s_A
-        eta = 1.0 / (lam * N)
-        for t in range(first, stop):
-            i = order[t]
-            fetch(rows, order[min(t + AHEAD, last)])
-            scores(rows, i, V, z)
-            q = 0.0
-            if is_steep:
-                q = s_A * eta * (square_norm(rows, i) + square_scale)
-            for m in range(K):
-                own = old * c[m] * (z[m] + square_scale * total[m])
-                A[t - first, m] = descend(costs.loss, own + offset[m], shrink * own + offset[m], q, costs.Y[i, m])
-        for t in range(first, stop):
-            i = order[t]
-            s = weight(costs.weights, i)
-            some = False
-            count_visit(sums, i)
-            for m in range(K):
-                a = A[t - first, m] / c[m]
-                if a != 0.0:
-                    some = True
-                    add_dual(sums, i, m, a)
-                    if constant.moves:
-                        offset[m] += eta * square_scale * s * a
-                    else:
-                        total[m] += s * a
-                step[m] = s * a
-            if some:
-                add(rows, i, step, V)
-    course.N[0] = N
+        step = tick(run.course, problem.lam, s)                # eta_t = 1 / (lam t)
+        if len(run.R) > 0:
+            remember(step, run)
+        for t in range(first, stop):                           # A_t^+: rows with a loss, at w_t
+            fetch(problem.rows, order[min(t + AHEAD, len(order) - 1)])
+            write_slopes(problem, order[t], t - first, step, run)
+        for t in range(first, stop):                           # w <- (1 - eta lam) w
+            add_row(problem, order[t], t - first, step, run)   #      + eta/k sum_A y_i x_i
+        if run.course.radius[0] < np.inf:
+            if project(step, run.course):                      # optional: w <- min(1, R/||w||) w
+                return stop
+    return len(order)
+
+
+@inlined
+def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
+    """Write the dual numbers that a step takes on row i, -slope at its scores, to scratch.A[j]."""
+    loss, Y, _ = problem.costs
+    course, V, constant, (A, z, _) = run.course, run.V, run.constant, run.scratch
+    square_scale, q = constant.scale**2, 0.0
+    scores(problem.rows, i, V, z)
+    if upper(loss, 1.0) > 1.0 or lower(loss, 1.0) < -1.0:      # a steep loss: implicit step
+        q = step.s * step.eta * (square_norm(problem.rows, i) + square_scale)
+    for m in range(len(z)):
+        own = step.before * course.c[m] * (z[m] + square_scale * constant.total[m])
+        shrunk = step.shrink * own + constant.offset[m]
+        A[j, m] = descend(loss, own + constant.offset[m], shrunk, q, Y[i, m])

@@ -1,0 +1,89 @@
+"""The bias of a primal method, and the ways a free one is found.
+
+    b = offset + scale * beta,     beta the weight of a feature that is always `scale`
+
+    none               scale = 0, offset = 0
+    regularized        scale = bias_scale, offset = 0
+    free               beta is penalised around a centre, the offset, which moves onto the present
+                       bias after every epoch (proximal point; the centre is the multiplier of
+                       sum_i s_i a_i = 0)
+    free-search        an outer search over the offset by the sign of J'(b) = -1/S sum_i s_i a_i, J
+                       the minimum over w for that b; the weights go on from value to value
+    free-subgradient   the offset takes sub-gradient steps of its own, 1/sqrt(t): the objective is
+                       not strongly convex in b, and convergence is like 1/sqrt(t)
+    free-batch         the offset minimises the loss of each mini-batch (`median`)
+
+[SSSC11] Sec. 6. Its eq. (25) drops the lam/2 ||w||^2 that J must contain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray, shape, square_norms
+from pegasos.problem.objective import Problem, blocks
+
+FREE_SCALE = 0.3  # constant feature around the centre, in root mean square row lengths
+WIDEN, NARROW = 1.2, 0.5  # the search's step: while the sign of J' stays, and when it turns
+
+
+class Constant(NamedTuple):
+    """The bias as kernels see it: `total` is sum s_i a_i / c, so that beta = scale a total.
+
+    `rate` is the size of the bias's own sub-gradient steps, 0 for none.
+    """
+
+    scale: float
+    total: FloatArray
+    offset: FloatArray
+    rate: float
+
+
+@dataclass
+class Search:
+    """State of the outer search, one entry per model: the step and the last sign of J'."""
+
+    step: FloatArray
+    sign: FloatArray
+
+
+def new_constant(problem: Problem, way: str) -> Constant:
+    """Return the constant feature that a way of finding the bias begins with."""
+    K = problem.costs.Y.shape[1]
+    scale, rate = problem.bias_scale, 0.0
+    if problem.is_free:
+        scale = typical_length(problem) * FREE_SCALE if way == "free" else 0.0
+        rate = 1.0 if way == "free-subgradient" else 0.0
+    return Constant(scale, np.zeros(K), np.zeros(K), rate)
+
+
+def new_search(problem: Problem) -> Search:
+    """Return the start of an outer search; its first step is as long as the targets are large."""
+    Y = problem.costs.Y
+    return Search(np.maximum(np.abs(Y).max(axis=0), 1e-3), np.zeros(Y.shape[1]))
+
+
+def typical_length(problem: Problem) -> float:
+    """Return the root mean square length of the rows; 1 if all are zero."""
+    squares = np.empty(shape(problem.rows)[0])
+    for start, stop in blocks(problem.rows):
+        square_norms(problem.rows, start, stop, squares)
+    return float(np.sqrt(squares.mean())) or 1.0
+
+
+def move_centre(constant: Constant, a: FloatArray) -> None:
+    """Move the centre onto the present bias; `a` is the factor of w = a v, per model."""
+    constant.offset[:] += constant.scale**2 * a * constant.total
+    constant.total[:] = 0.0
+
+
+def search_on(search: Search, constant: Constant) -> None:
+    """Move the offset against the sign of J' as the last epoch showed it."""
+    sign = np.sign(constant.total)
+    turned = sign * search.sign < 0.0
+    search.step *= np.where(turned, NARROW, np.where(search.sign == 0.0, 1.0, WIDEN))
+    constant.offset[:] += sign * search.step
+    search.sign, constant.total[:] = sign, 0.0

@@ -1,0 +1,197 @@
+"""The course of a primal method: weights kept as a scaled sum, steps in O(nonzeros of a row).
+
+    w = a v,   a = c / (lam N),   v = sum over steps and rows of s_i a_i x_i / c
+
+N is the weight of all rows presented so far: time is weight, so that a row of weight 2 is a row
+presented twice and a short last batch counts for what it is. Shrinking w is N growing, and nothing
+is lost by it: the first step wipes w, and no scale underflows. Only projections shrink for good;
+c is their product, folded into v (and into the sums of dual numbers) before it gets too small.
+
+[SSSC11] Sec. 2.4 keeps (v, a, ||w||) in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray, add, scores, square_norm
+from pegasos.dispatch import compiled, inlined
+from pegasos.problem.losses import value
+from pegasos.problem.objective import Problem, weight
+from pegasos.solvers.linear.constant import Constant
+from pegasos.solvers.linear.tail import Sums, add_dual, count_visit
+
+SMALL = 1e-60  # of c: below, it is folded into v
+
+
+class Course(NamedTuple):
+    """Where a run stands, one entry per model (N is shared)."""
+
+    N: FloatArray  # shape (1,)
+    c: FloatArray  # product of projection factors since the last fold
+    square: FloatArray  # ||v||^2, constant feature included; kept up to date if there is a radius
+    radius: FloatArray  # of the ball that holds the optimum; infinite: no projection
+    passed: FloatArray  # sum of s(A) a over the steps since the last fold, for the average
+    biases: FloatArray  # sum of s(A) b over all steps
+
+
+class Scratch(NamedTuple):
+    """Room for one step: dual numbers of a batch (k, K), scores and coefficients of a row (K,)."""
+
+    A: FloatArray
+    z: FloatArray
+    coefficients: FloatArray
+
+
+class Run(NamedTuple):
+    """All that steps change. V is (d,) or (d, K); R, the average's remainder, likewise or empty."""
+
+    course: Course
+    V: FloatArray
+    R: FloatArray
+    sums: Sums
+    constant: Constant
+    scratch: Scratch
+
+
+class Step(NamedTuple):
+    """Numbers of one step: weight s(A) of the batch, 1/(lam N) before and after, their ratio."""
+
+    s: float
+    before: float
+    eta: float
+    shrink: float
+
+
+def new_course(K: int) -> Course:
+    """Return the start of K runs at w = 0, without projection."""
+    return Course(
+        N=np.zeros(1),
+        c=np.ones(K),
+        square=np.zeros(K),
+        radius=np.full(K, np.inf),
+        passed=np.zeros(K),
+        biases=np.zeros(K),
+    )
+
+
+def radius(problem: Problem, offset: FloatArray) -> FloatArray:
+    """Return sqrt(P(0)/lam): no optimum is longer, whatever the (non-negative) loss.
+
+    [SSSC11] Sec. 2.2 has 1/sqrt(lam), which is right for the hinge alone.
+    """
+    totals = np.zeros(len(offset))
+    add_losses_at(problem.costs, offset, totals)
+    return np.sqrt(totals / (problem.S * problem.lam))
+
+
+def factor(problem: Problem, course: Course) -> FloatArray:
+    """Return a = c / (lam N) of w = a v, per model; 0 before the first step."""
+    N = course.N[0]
+    return course.c / (problem.lam * N) if N > 0.0 else np.zeros_like(course.c)
+
+
+def bias(problem: Problem, course: Course, constant: Constant) -> FloatArray:
+    """Return the present bias of every model."""
+    return constant.offset + constant.scale**2 * factor(problem, course) * constant.total
+
+
+def fold(course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Constant) -> None:
+    """Put c into v and the sums of dual numbers; bring the average's remainder up to date."""
+    if len(R) > 0:
+        R -= course.passed * V
+        course.passed[:] = 0.0
+    if (course.c < 1.0).any():
+        for array in (V, sums.older, sums.newer, constant.total):
+            array *= course.c
+        course.c[:] = 1.0
+    if course.radius[0] < np.inf:
+        course.square[:] = [column @ column for column in V.T]
+        course.square[:] += (constant.scale * constant.total) ** 2
+
+
+@inlined
+def tick(course, lam, s):  # type: ignore[no-untyped-def]
+    """Let the time grow by the weight s of a batch; return the numbers of its step."""
+    N = course.N[0]
+    course.N[0] = N + s
+    before = 1.0 / (lam * N) if N > 0.0 else 0.0
+    return Step(s, before, 1.0 / (lam * (N + s)), N / (N + s))
+
+
+@inlined
+def batch_weight(weights, order, first, stop):  # type: ignore[no-untyped-def]
+    """Return s(A) of the rows order[first:stop]."""
+    total = 0.0
+    for t in range(first, stop):
+        total += weight(weights, order[t])
+    return total
+
+
+@inlined
+def remember(step, run):  # type: ignore[no-untyped-def]
+    """Count the weights before a step into the average, in O(1).
+
+    With G_t the sum of the factors a up to step t, sum_t a_t v_t = G_T v_T - r, where r gains
+    G_t (v_t - v_{t-1}) at step t.
+    """
+    course, constant = run.course, run.constant
+    for m in range(len(course.c)):
+        a = step.before * course.c[m]
+        course.passed[m] += step.s * a
+        b = constant.offset[m] + constant.scale**2 * a * constant.total[m]
+        course.biases[m] += step.s * b
+
+
+@inlined
+def add_row(problem, i, j, step, run):  # type: ignore[no-untyped-def]
+    """Add s_i a_i x_i, with a_i in scratch.A[j], to v; follow with everything that depends on v."""
+    course, V, R, sums, constant, scratch = run
+    A, z, coefficients = scratch
+    s, some, square_scale = weight(problem.costs.weights, i), False, constant.scale**2
+    count_visit(sums, i)
+    for m in range(len(z)):
+        a = A[j, m]
+        coefficients[m] = s * a / course.c[m]
+        if a != 0.0:
+            some = True
+            add_dual(sums, i, m, a / course.c[m])
+            if constant.rate > 0.0:
+                constant.offset[m] += constant.rate * s * a / np.sqrt(step.s * course.N[0])
+    if not some:
+        return
+    if course.radius[0] < np.inf:
+        scores(problem.rows, i, V, z)
+        square = square_norm(problem.rows, i) + square_scale
+        for m in range(len(z)):
+            product = z[m] + square_scale * constant.total[m]
+            course.square[m] += coefficients[m] * (2.0 * product + coefficients[m] * square)
+    add(problem.rows, i, coefficients, V)
+    for m in range(len(z)):
+        constant.total[m] += coefficients[m]
+        coefficients[m] *= course.passed[m]
+    if len(R) > 0:
+        add(problem.rows, i, coefficients, R)
+
+
+@inlined
+def project(step, course):  # type: ignore[no-untyped-def]
+    """Shrink w onto its ball; say whether c needs folding."""
+    is_small = False
+    for m in range(len(course.c)):
+        length = step.eta * course.c[m] * np.sqrt(course.square[m])
+        if length > course.radius[m]:
+            course.c[m] *= course.radius[m] / length
+            is_small |= course.c[m] < SMALL
+    return is_small
+
+
+@compiled
+def add_losses_at(costs, b, totals):  # type: ignore[no-untyped-def]
+    """Add sum_i s_i loss(b_k, y_ik) to totals[k]: the loss of w = 0."""
+    for i in range(costs.Y.shape[0]):
+        s = weight(costs.weights, i)
+        for k in range(costs.Y.shape[1]):
+            totals[k] += s * value(costs.loss, b[k], costs.Y[i, k])

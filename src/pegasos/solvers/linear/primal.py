@@ -1,0 +1,158 @@
+"""What the primal methods share: the state of a run, its beginning, its epochs and its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.order import draw, draw_sets, identity, permute, rows_per_block
+from pegasos.data.rows import FloatArray, shape
+from pegasos.problem.objective import Problem, combination, flat
+from pegasos.solvers.linear.constant import (
+    Constant,
+    Search,
+    move_centre,
+    new_constant,
+    new_search,
+    search_on,
+)
+from pegasos.solvers.linear.course import Course, Run, Scratch, bias, factor, fold, new_course
+from pegasos.solvers.linear.tail import Tail, new_tail, tail_point
+from pegasos.solvers.protocol import DualPoint
+
+NEVER_IDLE = 256  # rows of primal methods are never left out
+EPOCHS_OF_A_GUEST = 10  # that a dual point found by another solver counts for
+
+
+@dataclass
+class PrimalState:
+    """A run of a primal method; the weights are factor(course) * V, V of shape (d, K)."""
+
+    V: FloatArray
+    R: FloatArray  # the average's remainder (d, K); (0, K) where no average is kept
+    course: Course
+    constant: Constant
+    search: Search
+    tail: Tail
+    order: Any
+    idle: Any  # all zero
+    pool: Any  # the rows that sets are drawn from; empty unless drawn independently
+    random: Any
+    block: int
+    position: int = 0  # in the present epoch
+    pick: int = -1  # position at which weights are to be remembered; -1: not in this epoch
+    picked: tuple[FloatArray, FloatArray] | None = None
+
+    @property
+    def A(self) -> FloatArray:
+        """Average dual numbers, shape (n, K): where another run may start from."""
+        return self.tail.sums.older / max(1, self.tail.length())
+
+
+def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> PrimalState:
+    """Return a run at w = 0."""
+    (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
+    return PrimalState(
+        constant=new_constant(problem, way),
+        V=np.zeros((d, K)),
+        R=np.zeros((0, K)),
+        course=new_course(K),
+        search=new_search(problem),
+        tail=new_tail(n, K, is_independent),
+        order=identity(n),
+        idle=np.zeros(n, dtype=np.uint8),
+        pool=identity(n if is_independent else 0),
+        random=np.array([seed], dtype=np.uint64),
+        block=rows_per_block(problem.rows),
+    )
+
+
+def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
+    """Let a new run go on from an earlier one: on the same rows, or on the next of a stream.
+
+    On the same rows the earlier dual point counts as the epochs behind it. On other rows only the
+    weights and the time are taken over; the dual point starts from nothing.
+    """
+    if isinstance(previous, PrimalState) and len(previous.order) != len(state.order):
+        state.V[:], state.course.N[:] = previous.V * previous.course.c, previous.course.N
+        state.constant.total[:] = previous.constant.total * previous.course.c
+        state.constant.offset[:] = previous.constant.offset
+        return
+    is_primal = isinstance(previous, PrimalState)
+    epochs = max(1, previous.tail.epochs) if is_primal else EPOCHS_OF_A_GUEST
+    A = previous.A
+    state.V[:] = combination(problem, A) * (problem.lam * problem.S * epochs)
+    state.course.N[0] = epochs * problem.S
+    tail = state.tail
+    tail.sums.older[:], tail.sums.visits[:, 0] = A * epochs, epochs
+    tail.epochs = tail.middle = epochs
+    if problem.is_free:
+        state.constant.offset[:] = previous.constant.offset
+    elif problem.bias_scale > 0.0:
+        s = problem.costs.weights.values[:, None]
+        state.constant.total[:] = epochs * (s * A).sum(axis=0)
+
+
+def draw_epoch(state: PrimalState, sampling: str, size: int) -> None:
+    """Write the rows of the next epoch into the order."""
+    if sampling == "epoch" or (sampling == "fixed" and state.course.N[0] == 0.0):
+        permute(state.order, state.block, state.idle, NEVER_IDLE, state.random)
+    elif sampling == "iid" and size == 1:
+        draw(state.order, len(state.order), state.random)
+    elif sampling == "iid":
+        draw_sets(state.order, state.pool, size, state.random)
+
+
+def run_of(state: PrimalState, size: int) -> Run:
+    """Return what kernels change, with room for batches of `size` rows."""
+    K = len(state.course.c)
+    scratch = Scratch(np.empty((size, K)), np.empty(K), np.empty(K))
+    V, R = flat(state.V), flat(state.R)
+    return Run(state.course, V, R, state.tail.sums, state.constant, scratch)
+
+
+def refold(state: PrimalState) -> None:
+    """Fold what projections and averaging left aside into the sums."""
+    fold(state.course, state.V, state.R, state.tail.sums, state.constant)
+
+
+def end_epoch(problem: Problem, state: PrimalState, way: str, times: int = 1) -> None:
+    """Count a complete epoch: fold, turn the tail, move a free bias on."""
+    refold(state)
+    state.position = 0
+    state.tail.end_epoch(times)
+    if problem.is_free and way == "free":
+        move_centre(state.constant, factor(problem, state.course))
+    elif problem.is_free and way == "free-search":
+        search_on(state.search, state.constant)
+
+
+def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:
+    """Return the present weights and biases."""
+    course = state.course
+    return state.V * factor(problem, course), bias(problem, course, state.constant)
+
+
+def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
+    """Return the average dual numbers over the later epochs; None before the first is complete."""
+    if state.tail.epochs == 0:
+        return None
+    return tail_point(problem, state.tail, *last_weights(problem, state))
+
+
+def tail_weights(
+    problem: Problem, state: PrimalState
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the weights to hand out with the tail's dual point; None means its own, w(a).
+
+    With a free bias the certificate moves the dual point until sum_i s_i a_i = 0. The weights of
+    the point as it is are better: at small lam, w answers strongly to small moves of a.
+    """
+    point = dual_point(problem, state)
+    if point is None:
+        return last_weights(problem, state)
+    if not problem.is_free:
+        return None
+    return combination(problem, point.A) * point.scale, state.constant.offset.copy()

@@ -1,0 +1,124 @@
+"""The judge keeps the best of each model, and says no more than was proven."""
+
+import numpy as np
+import pytest
+
+from pegasos.certificate.judge import Judge
+from pegasos.certificate.stopping import Certificate, Outcome, in_percent, relative
+from pegasos.certificate.trace import Record, Trace
+from pegasos.problem.losses import Hinge, Logistic, lower, upper
+
+
+def duals(drawn, loss, seed):
+    rng = np.random.default_rng(seed)
+    low = np.vectorize(lambda y: lower(loss, y))(drawn.y)
+    high = np.vectorize(lambda y: upper(loss, y))(drawn.y)
+    return low + rng.random(drawn.y.shape) * (high - low)
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_later_and_worse_offers_change_nothing_but_the_bound(draw, bias):
+    drawn = draw(Hinge(), K=3, bias=bias, weighted=True)
+    judge = Judge(drawn.problem)
+    best_gap, best_dual = np.full(3, np.inf), np.full(3, -np.inf)
+    for seed in range(8):
+        alone = Judge(drawn.problem)
+        alone.assess((duals(drawn, Hinge(), seed), 1.0), None, False, 0.0)
+        judge.assess((duals(drawn, Hinge(), seed), 1.0), None, False, 0.0)
+        best_gap, best_dual = np.minimum(best_gap, alone.gap), np.maximum(best_dual, alone.dual)
+        np.testing.assert_allclose(judge.gap, best_gap, rtol=1e-9)
+        np.testing.assert_allclose(judge.dual, best_dual, rtol=1e-9)
+    # What is handed out is what was judged: its objective, and a gap to the best bound.
+    check = Judge(drawn.problem)
+    check.assess(None, (judge.W.copy(), judge.b), False, 0.0)
+    np.testing.assert_allclose(check.primal, judge.primal, rtol=1e-9)
+    np.testing.assert_allclose(judge.certified_gap(), judge.primal - judge.dual, rtol=1e-9)
+    assert np.all(judge.certified_gap() >= 0.0)
+
+
+def test_slopes_serve_as_dual_point_where_a_solver_has_none(draw):
+    drawn = draw(Logistic())
+    judge = Judge(drawn.problem)
+    judge.assess(None, (np.zeros((6, 1)), np.zeros(1)), False, 0.0)
+    assert judge.primal[0] == pytest.approx(np.log(2.0))
+    assert -np.inf < judge.dual[0] <= judge.primal[0]
+
+
+def test_slopes_tighten_the_certificate_of_a_smooth_loss_only(draw):
+    for loss, is_tighter in ((Logistic(), True), (Hinge(), False)):
+        drawn = draw(loss, n=60, lam=20.0)
+        A = np.zeros(drawn.y.shape)
+        iterate = np.full((6, 1), 0.01), np.zeros(1)
+        plain, both = Judge(drawn.problem), Judge(drawn.problem)
+        plain.assess((A, 1.0), iterate, False, 0.0)
+        both.assess((A, 1.0), iterate, True, 0.0)
+        assert (both.gap[0] < plain.gap[0]) == is_tighter
+
+
+def test_judge_does_not_write_into_what_it_was_offered(draw):
+    drawn = draw(Hinge(), K=3)
+    judge = Judge(drawn.problem)
+    offered = []
+    for seed in range(4):
+        W = np.random.default_rng(seed).standard_normal((6, 3))
+        offered.append((W, W.copy()))
+        judge.assess((duals(drawn, Hinge(), seed), 1.0), (W, np.zeros(3)), False, 0.0)
+    for W, before in offered:
+        assert np.array_equal(W, before)
+
+
+# ---- what is said
+
+
+@pytest.mark.fast
+def test_relative_gap_is_a_fraction_of_the_optimum():
+    found = relative(
+        np.array([0.1, 0.0, 0.5, 0.2]), *np.array([[1.1, 0, 0.5, 0.1], [1, 0, 0, -0.1]])
+    )
+    np.testing.assert_allclose(found[:2], [0.1, 0.0])  # a perfect fit: nothing to improve
+    assert found[2:].tolist() == [np.inf, np.inf]  # a bound without information
+
+
+@pytest.mark.fast
+def test_certificate_reads_as_a_sentence():
+    certificate = Certificate(
+        primal=0.5, dual=0.4996, gap=0.0004, relative_gap=8e-4, tol=1e-3,
+        reason=Outcome.TOLERANCE.value, epochs=1, seconds=0.25, models={},
+    )  # fmt: skip
+    assert certificate.is_within_tol
+    assert str(certificate) == (
+        "objective 0.5, proven within 0.08 % of the optimum (at least 0.4996); stopped after 1 "
+        "epoch and 0.25 s because the tolerance was reached"
+    )
+    assert in_percent(np.inf) == "no known factor"
+
+
+def trace(gaps):
+    records = [Record(e, 0.1 * e, 10 * e, 1.0, 1.0 - g, g, g) for e, g in gaps]
+    return Trace(records)
+
+
+@pytest.mark.fast
+def test_forecast_follows_the_power_law_of_the_gap():
+    # gap = 1/epoch: 1e-2 at epoch 100, 90 epochs after epoch 10.
+    assert trace([(e, 1.0 / e) for e in (1, 5, 10)]).epochs_to(1e-2) == pytest.approx(90.0)
+    assert trace([(e, e**-2.0) for e in (1, 5, 10)]).epochs_to(1e-4) == pytest.approx(90.0)
+    assert trace([(e, 1.0 / e) for e in (1, 5, 10)]).epochs_to(0.5) == 0.0
+
+
+@pytest.mark.fast
+def test_forecast_is_unknown_without_progress():
+    assert np.isnan(trace([(1, 0.5)]).epochs_to(1e-3))
+    assert np.isnan(trace([(1, 0.5), (4, 0.5)]).epochs_to(1e-3))
+    assert np.isnan(trace([(1, np.inf), (4, np.inf)]).epochs_to(1e-3))
+    assert trace([(1, 0.5), (4, 0.5 - 1e-12)]).epochs_to(1e-3) == np.inf
+
+
+@pytest.mark.fast
+def test_trace_turns_into_one_array_per_quantity():
+    columns = trace([(1, 0.5), (2, 0.25)]).as_dict()
+    assert columns["epoch"].tolist() == [1, 2]
+    assert columns["relative_gap"].tolist() == [0.5, 0.25]
+    assert set(columns) == {
+        "epoch", "seconds", "rows_visited", "primal", "dual", "gap", "relative_gap"
+    }  # fmt: skip

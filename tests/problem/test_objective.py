@@ -1,0 +1,59 @@
+"""The problem as kernels see it: weights, blocks and w(a)."""
+
+import numpy as np
+import pytest
+
+from pegasos.problem.losses import Hinge
+from pegasos.problem.objective import combination, flat, make_problem, weight
+from tests.reference import objective as reference
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_combination_matches_the_sum_row_by_row(draw, kind, weighted):
+    drawn = draw(Hinge(), kind=kind, weighted=weighted)
+    A = np.random.default_rng(0).standard_normal(drawn.y.shape)
+    expected = reference.combination(drawn.X, drawn.weights, drawn.lam, A[:, 0])
+    np.testing.assert_allclose(combination(drawn.problem, A)[:, 0], expected, atol=1e-12)
+
+
+def test_combination_of_many_models_is_that_of_each(draw):
+    drawn = draw(Hinge(), K=3, weighted=True)
+    A = np.random.default_rng(0).standard_normal(drawn.y.shape)
+    W = combination(drawn.problem, A)
+    for k in range(3):
+        expected = reference.combination(drawn.X, drawn.weights, drawn.lam, A[:, k])
+        np.testing.assert_allclose(W[:, k], expected, atol=1e-12)
+
+
+@pytest.mark.fast
+def test_equal_weights_are_stored_once_and_others_in_full(draw):
+    equal, other = draw(Hinge()).problem, draw(Hinge(), weighted=True)
+    assert equal.costs.weights.values.size == 1
+    assert equal.S == 30.0
+    assert all(weight(equal.costs.weights, i) == 1.0 for i in range(30))
+    assert other.problem.S == other.weights.sum()
+    found = [weight(other.problem.costs.weights, i) for i in range(30)]
+    assert found == other.weights.tolist()
+
+
+@pytest.mark.fast
+def test_only_a_regularised_bias_has_a_scale(draw):
+    problem = draw(Hinge()).problem
+    costs, rows = problem.costs, problem.rows
+    for bias, scale, is_free in (
+        ("none", 0.0, False),
+        ("regularized", 2.0, False),
+        ("free", 0.0, True),
+    ):
+        made = make_problem(costs.loss, rows, costs.Y, None, 0.1, bias, 2.0)
+        assert (made.bias_scale, made.is_free) == (scale, is_free)
+
+
+@pytest.mark.fast
+def test_one_model_is_seen_as_a_vector_that_shares_memory():
+    W = np.zeros((4, 1))
+    assert flat(W).shape == (4,)
+    assert np.shares_memory(flat(W), W)
+    assert flat(np.zeros((4, 2))).shape == (4, 2)

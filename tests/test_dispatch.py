@@ -1,0 +1,137 @@
+"""Type-tag dispatch: one function, an implementation per tag, compiled or not."""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from pegasos.dispatch import by_tag, compiled, prefetch, reordering_sums
+
+
+class Times(NamedTuple):
+    factor: float
+
+
+class Plus(NamedTuple):
+    term: float
+
+
+@by_tag
+def apply(tag, x):
+    """Apply a tag to a number."""
+
+
+@apply.register(Times)
+def _(tag, x):
+    return tag.factor * x
+
+
+@apply.register(Plus)
+def _(tag, x):
+    return tag.term + x
+
+
+@compiled
+def apply_twice(pair, x):
+    first, second = pair
+    return apply(second, apply(first, x))
+
+
+@pytest.mark.fast
+def test_implementation_is_chosen_by_the_class_of_the_tag():
+    assert apply(Times(3.0), 2.0) == 6.0
+    assert apply(Plus(3.0), 2.0) == 5.0
+
+
+@pytest.mark.fast
+def test_compiled_code_chooses_as_plain_python_does():
+    assert apply_twice((Times(3.0), Plus(1.0)), 2.0) == 7.0
+    assert apply_twice((Plus(1.0), Times(3.0)), 2.0) == 9.0
+
+
+@pytest.mark.fast
+def test_generic_function_keeps_its_name_and_docstring():
+    assert apply.__name__ == "apply"
+    assert apply.__doc__ == "Apply a tag to a number."
+
+
+@pytest.mark.fast
+def test_unknown_tag_is_an_error():
+    class Unknown(NamedTuple):
+        pass
+
+    with pytest.raises(KeyError):
+        apply(Unknown(), 1.0)
+
+
+@pytest.mark.fast
+def test_tag_registered_late_is_found_by_compiled_code():
+    class Minus(NamedTuple):
+        term: float
+
+    @apply.register(Minus)
+    def _(tag, x):
+        return x - tag.term
+
+    assert apply_twice((Minus(1.0), Minus(2.0)), 5.0) == 2.0
+
+
+needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+
+@needs_compiler
+def test_kernels_of_lasting_tags_are_cached_on_disk_and_others_are_not(monkeypatch):
+    class Fleeting(NamedTuple):
+        factor: float
+
+    Fleeting.is_of_this_process = True
+
+    @apply.register(Fleeting)
+    def _(tag, x):
+        return tag.factor * x
+
+    saved = []
+    kind = type(apply_twice._cache).__mro__[1]
+    monkeypatch.setattr(kind, "save_overload", lambda self, sig, data: saved.append(sig))
+    monkeypatch.setattr(kind, "load_overload", lambda self, sig, context: None)
+
+    @compiled
+    def once(nested, x):
+        return apply(nested[0][0], x)
+
+    assert once(((Fleeting(2.0), 1), 0), 3.0) == 6.0  # however deep the tag is hidden
+    assert saved == []
+    assert once(((Times(2.0), 1), 0), 3.0) == 6.0
+    assert len(saved) == 1
+
+
+@needs_compiler
+def test_kernels_release_the_lock_and_keep_ieee_arithmetic():
+    assert apply_twice.targetoptions["nogil"]
+    assert not apply_twice.targetoptions.get("fastmath", False)
+
+
+@pytest.mark.fast
+def test_sums_may_be_reordered_but_nan_and_infinity_remain():
+    @reordering_sums
+    def total(x):
+        result = 0.0
+        for value in x:
+            result += value
+        return result
+
+    assert total(np.arange(100.0)) == 4950.0
+    assert np.isnan(total(np.array([1.0, np.nan])))
+    assert total(np.array([1.0, np.inf])) == np.inf
+
+
+@pytest.mark.fast
+def test_prefetch_changes_nothing():
+    @compiled
+    def touch(array):
+        for i in range(array.size):
+            prefetch(array, i)
+        return array.sum()
+
+    assert touch(np.arange(5.0)) == 10.0
