@@ -38,9 +38,7 @@ class Solver(ABC):
     name: str
     package: str  # on PyPI, for the version in the report
     is_ours: bool = False
-    untimed: float = (
-        0.0  # seconds of the last run that the adapter, not the solver, is to blame for
-    )
+    untimed: float = 0.0  # seconds of the last run spent by the adapter, not the solver
     counts_epochs: bool = True  # obeys Effort(epochs=k) exactly, so that its row rate can be timed
 
     def version(self) -> str | None:

@@ -25,6 +25,8 @@ from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+INLINED = {"forceinline": True, "_nrt": False}
+
 
 def by_tag(stub: F) -> Any:
     """Turn the signature of `stub` into a generic function, dispatched on its first argument.
@@ -61,31 +63,40 @@ def by_tag(stub: F) -> Any:
 
     choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
     choose.__name__ = stub.__name__
-    overload(generic, strict=False, jit_options={"forceinline": True})(choose)
+    overload(generic, strict=False, jit_options=INLINED)(choose)
     generic.register = register  # type: ignore[attr-defined]
     return generic
 
 
 def compiled(function: F) -> Any:
-    """Compile a kernel: cached on disk, GIL released, no fast-math."""
-    dispatcher = numba.njit(cache=True, nogil=True)(function)
-    if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT
-        dispatcher._cache = _CacheOfLastingTags(function)
-    return dispatcher
+    """Compile a function: cached on disk, GIL released, no fast-math."""
+    return _cached(function, {})
+
+
+def kernel(function: F) -> Any:
+    """Compile a loop that allocates nothing, as `compiled` does but without reference counts.
+
+    Counting references to the arrays that helpers are handed, atomically, can take several times
+    as long as the work on a short row. What such a loop calls must be `inlined` or a tag's function.
+    """
+    return _cached(function, {"_nrt": False})
 
 
 def inlined(function: F) -> Any:
-    """Compile a helper into the loop that calls it.
-
-    A call that is not inlined counts references to every array it is handed, an atomic instruction
-    each: several times the cost of a short row.
-    """
-    return numba.njit(nogil=True, forceinline=True)(function)
+    """Compile a helper into the loop that calls it; it allocates nothing, as `kernel`."""
+    return numba.njit(nogil=True, **INLINED)(function)
 
 
 def reordering_sums(function: F) -> Any:
-    """Compile a helper whose sums may be reordered, so that they vectorise; IEEE otherwise."""
-    return numba.njit(nogil=True, forceinline=True, fastmath={"reassoc", "contract"})(function)
+    """Inline a helper whose sums may be reordered, so that they vectorise; IEEE otherwise."""
+    return numba.njit(nogil=True, fastmath={"reassoc", "contract"}, **INLINED)(function)
+
+
+def _cached(function: F, options: dict[str, bool]) -> Any:
+    dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+    if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT
+        dispatcher._cache = _CacheOfLastingTags(function)
+    return dispatcher
 
 
 class _CacheOfLastingTags(FunctionCache):  # type: ignore[misc]

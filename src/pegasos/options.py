@@ -11,7 +11,8 @@ class Options:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the options by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        own = [field.name for field in fields(self) if field.init]  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in own}
 
     def set_params(self, **options: Any) -> Any:
         """Set options by name; return self."""

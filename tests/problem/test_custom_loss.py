@@ -149,6 +149,13 @@ def test_dual_step_reaches_a_bound_exactly():
     loss = CustomLoss(reference.my_hinge, reference.my_hinge_slope).tag([-1, 1])
     assert losses.dual_step(loss, -3.0, 0.1, 0.7, 1.0) == 1.0 == losses.upper(loss, 1.0)
     assert losses.dual_step(loss, 3.0, 0.1, 0.7, 1.0) == 0.0 == losses.lower(loss, 1.0)
+    for z in np.linspace(-3.0, 3.0, 101).tolist():
+        for q in (0.3, 2.0, 70.0):
+            after = losses.dual_step(loss, z, 0.3, q, 1.0)
+            assert after in (0.0, 1.0) or after == pytest.approx(0.3 + (1.0 - z) / q, abs=1e-14)
+            assert (after in (0.0, 1.0)) == (
+                losses.dual_step(Hinge(), z, 0.3, q, 1.0) in (0.0, 1.0)
+            )
 
 
 @pytest.mark.fast

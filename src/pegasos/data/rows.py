@@ -185,7 +185,7 @@ def _(rows, i):  # type: ignore[no-untyped-def]
 @fetch.register(DenseRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
     X = rows.X
-    if X.flags.c_contiguous:
+    if X.strides[1] == X.itemsize and X.strides[0] == X.shape[1] * X.itemsize:
         start = i * X.shape[1]
         for j in range(0, X.shape[1], 64 // X.itemsize):
             prefetch(X, start + j)

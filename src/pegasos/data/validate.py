@@ -122,7 +122,8 @@ def _order_of_indices(indptr, indices, values, lines, width):  # type: ignore[no
             j = np.int64(indices[p])
             if j < 0 or j >= width:
                 return _MALFORMED
-            is_canonical &= j > previous
+            if j <= previous:
+                is_canonical = False
             previous = j
         start = stop
     return _CANONICAL if is_canonical else _UNSORTED

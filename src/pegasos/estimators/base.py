@@ -20,6 +20,7 @@ from pegasos.errors import FitInterrupted, NotCertified, ToleranceNotReached
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import Parameters
+from pegasos.estimators.streaming import Stream, go_on, stream_after_fit
 from pegasos.problem.objective import blocks, flat, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import watch_for
@@ -33,6 +34,7 @@ class LinearEstimator(CallbackSupport, BaseEstimator):
     intercept_: FloatArray
     certificate_: Certificate
     _ball: Ball | None
+    _stream: Stream | None
 
     def _fit_models(
         self,
@@ -64,11 +66,12 @@ class LinearEstimator(CallbackSupport, BaseEstimator):
             parameters.solver,
             stopping,
             seed=check_random_state(self.random_state).randint(2**31 - 1),
-            previous=self._previous(parameters.solver, Y),
+            previous=self._previous(Y),
             watch=watch_for(self.verbose, stopping.tol, callbacks),
             decided=decided,
         )
-        self._state = (parameters.solver.name, solution.state) if self.warm_start else None
+        self._state = solution.state if self.warm_start else None
+        self._stream = None
         self._ball = solution.ball
         self.certificate_ = solution.certificate
         self.history_ = solution.trace.as_dict()
@@ -80,17 +83,41 @@ class LinearEstimator(CallbackSupport, BaseEstimator):
 
     def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
         """Return the fitted attributes that hold weights (d, K) and biases (K,)."""
-        return {"coef_": W.T.astype(precision, copy=False), "intercept_": b}
+        return {"coef_": W.T.astype(precision, copy=False), "intercept_": b + 0.0}
 
-    def _previous(self, solver: Any, Y: FloatArray) -> Any | None:
-        """Return the state to continue from: that of the last fit, if solver and shapes agree."""
-        kept = vars(self).get("_state") if self.warm_start else None
-        if kept is None:
+    def _previous(self, Y: FloatArray) -> Any | None:
+        """Return the state to continue from: that of the last fit, if the shapes agree."""
+        state = vars(self).get("_state") if self.warm_start else None
+        if state is None:
             return None
-        name, state = kept
         d = np.atleast_2d(self.coef_).shape[1]
-        is_same = name == solver.name and d == self.n_features_in_
-        return state if is_same and state_shape(state) == Y.shape else None
+        return state if d == self.n_features_in_ and state.A.shape == Y.shape else None
+
+    def _go_on(
+        self, parameters: Parameters, rows: Rows, Y: FloatArray, sample_weight: FloatArray | None
+    ) -> None:
+        """Take the steps of `partial_fit` on new rows; set the attributes of a stream."""
+        stream = vars(self).get("_stream")
+        if stream is None and "coef_" in vars(self):
+            W = np.atleast_2d(self.coef_).T.astype(np.float64)
+            stream = stream_after_fit(
+                W,
+                self.intercept_,
+                self.lam_,
+                1.0 / (self.C_ * self.lam_),
+                self.bias_scale if parameters.bias == "regularized" else 0.0,
+                parameters.bias == "free",
+            )
+        self._stream, W, b = go_on(
+            stream, parameters, rows, Y, sample_weight, float(self.lam), float(self.bias_scale)
+        )
+        for name in ("certificate_", "history_"):
+            self.__dict__.pop(name, None)
+        self._ball = self._state = None
+        self.lam_, self.C_ = float(self.lam), 1.0 / (float(self.lam) * self._stream.N)
+        self.n_iter_ = 1
+        for name, value in self._weights(W, b, float_type(rows)).items():
+            setattr(self, name, value)
 
     def _warn(self, solution: Solution, rows: Rows) -> None:
         """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
@@ -127,23 +154,18 @@ class LinearEstimator(CallbackSupport, BaseEstimator):
         return low, high
 
     def __getattr__(self, name: str) -> Any:
-        """Explain why a certificate is missing; only called for attributes that are not there."""
+        """Explain why a certificate is missing; called for attributes that are not there."""
         if name in ("certificate_", "history_") and "coef_" in self.__dict__:
             raise NotCertified(
                 f"{name} is not available after partial_fit: a stream has no end, so there is "
                 "nothing to certify. Use fit."
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # raises what led here
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def state_shape(state: Any) -> tuple[int, ...]:
-    """Return (n, K) of the run that a solver's state belongs to."""
-    return tuple(state.A.shape)
 
 
 def _stacklevel() -> int:

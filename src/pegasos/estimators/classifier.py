@@ -13,13 +13,20 @@ from pegasos.data.validate import checked_data, checked_weights
 from pegasos.errors import InvalidParameter
 from pegasos.estimators.base import LinearEstimator
 from pegasos.estimators.callbacks import with_callbacks
-from pegasos.estimators.labels import check_two_classes, columns_of, is_multilabel, labels_of
+from pegasos.estimators.labels import (
+    Labels,
+    check_two_classes,
+    columns_of,
+    is_multilabel,
+    labels_of,
+)
 from pegasos.estimators.parameters import (
     Parameters,
     check_class_weight,
     checked_parameters,
     margin_loss,
 )
+from pegasos.estimators.streaming import needs_lam, stream_solver
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import Logistic
 from pegasos.problem.scaling import with_class_weight
@@ -197,11 +204,75 @@ class PegasosClassifier(ClassifierMixin, LinearEstimator):
         )
         return self
 
-    def _parameters(self) -> Parameters:
+    @available_if(needs_lam)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> PegasosClassifier:
+        """Take one Pegasos step per row of a stream, in the order given.
+
+        Needs `lam`, and `solver` "auto" or "pegasos" (`Pegasos(batch_size=...)` for mini-batches).
+        After `fit`, goes on from there. There is no certificate, since a stream has no end. With
+        bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
+        square root of the number of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            New rows. Their order matters: shuffle data that is sorted.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that may ever occur; needed at the first call.
+        sample_weight : array-like of shape (n,), optional
+            A weight of k lets k units of time pass, a weight of 0 removes a row.
+
+        Returns
+        -------
+        self : PegasosClassifier
+            The estimator.
+        """
+        parameters = self._parameters(stream_solver(self.solver, self.bias))
+        if isinstance(self.class_weight, str):
+            raise InvalidParameter(
+                'class_weight="balanced" needs all rows; give partial_fit a dict of class weights.'
+            )
+        is_first = not hasattr(self, "classes_")
+        labels = self._stream_labels(classes)
+        rows, y = checked_data(self, X, y, reset=is_first)
+        codes = labels.codes(y)
+        weights = checked_weights(sample_weight, shape(rows)[0])
+        weights = with_class_weight(self.class_weight, labels.classes, codes, weights)
+        self._labels, self.classes_ = labels, labels.classes
+        self._go_on(parameters, rows, labels.targets(codes), weights)
+        return self
+
+    def _stream_labels(self, classes: Any) -> Labels:
+        """Return the labels of a stream: those of the first call, or of the fit before it."""
+        known: Labels | None = vars(self).get("_labels")
+        if known is not None and known.kind == "multilabel":
+            raise InvalidParameter("partial_fit has no multilabel form; use fit.")
+        if known is not None and classes is None:
+            return known
+        if classes is None:
+            raise InvalidParameter(
+                "classes must be passed on the first call to partial_fit: all labels that may ever "
+                "occur in y."
+            )
+        labels = labels_of(np.asarray(classes))[0]
+        if len(labels.classes) < 2:
+            raise InvalidParameter(f"classes must name at least two classes; got {classes!r}.")
+        if known is not None and not np.array_equal(labels.classes, known.classes):
+            raise InvalidParameter(
+                f"classes={classes!r} is not the same as on the last call to partial_fit, "
+                f"{known.classes.tolist()!r}."
+            )
+        return labels
+
+    def _parameters(self, stream_solver: Any = None) -> Parameters:
         """Check all parameters; a loss of the user's own is compiled and tested."""
         check_class_weight(self.class_weight)
         loss = margin_loss(self.loss)
-        parameters = checked_parameters(self, loss)
+        parameters = checked_parameters(self, loss, stream_solver)
         return parameters.with_loss(loss.tag([-1.0, 1.0]) if isinstance(loss, CustomLoss) else loss)
 
     def _refuse_class_weight(self) -> None:

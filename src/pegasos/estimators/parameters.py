@@ -60,8 +60,11 @@ class Parameters:
         )
 
 
-def checked_parameters(estimator: Any, loss: Any) -> Parameters:
-    """Check what the linear estimators have in common; `loss` is a tag or a custom loss."""
+def checked_parameters(estimator: Any, loss: Any, solver: Any = None) -> Parameters:
+    """Check what the linear estimators have in common; `loss` is a tag or a custom loss.
+
+    The solver is taken from the catalogue, unless `solver` is one that was checked already.
+    """
     lam_of(estimator.C, estimator.lam, 1.0)
     one_of(estimator.bias, "bias", BIASES)
     positive(estimator.bias_scale, "bias_scale", "It is the value of the constant feature.")
@@ -77,7 +80,7 @@ def checked_parameters(estimator: Any, loss: Any) -> Parameters:
     check_random_state(estimator.random_state)
     return Parameters(
         loss=loss,
-        solver=linear_solver(estimator.solver),
+        solver=linear_solver(estimator.solver) if solver is None else solver,
         bias="free" if estimator.bias.startswith("free") else estimator.bias,
         tol=float(estimator.tol),
         max_iter=None if estimator.max_iter is None else int(estimator.max_iter),

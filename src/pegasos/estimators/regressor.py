@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from pegasos.data.rows import FloatArray, shape
 from pegasos.data.validate import checked_data, checked_weights
@@ -13,6 +14,7 @@ from pegasos.errors import InvalidData
 from pegasos.estimators.base import LinearEstimator
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.parameters import checked_parameters, regression_loss
+from pegasos.estimators.streaming import needs_lam, stream_solver
 from pegasos.problem.custom_loss import CustomLoss
 
 
@@ -156,8 +158,41 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         self._fit_models(parameters, rows, targets, weights, data=data)
         return self
 
+    @available_if(needs_lam)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:
+        """Take one Pegasos step per row of a stream, in the order given.
+
+        Needs `lam`, and `solver` "auto" or "pegasos" (`Pegasos(batch_size=...)` for mini-batches).
+        After `fit`, goes on from there. There is no certificate, since a stream has no end. With
+        bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
+        square root of the number of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            New rows. Their order matters: shuffle data that is sorted.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            A weight of k lets k units of time pass, a weight of 0 removes a row.
+
+        Returns
+        -------
+        self : PegasosRegressor
+            The estimator.
+        """
+        loss = regression_loss(self.loss, self.epsilon)
+        parameters = checked_parameters(self, loss, stream_solver(self.solver, self.bias))
+        rows, y = checked_data(self, X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
+        targets = as_numbers(y)[:, None]
+        weights = checked_weights(sample_weight, shape(rows)[0])
+        if isinstance(loss, CustomLoss):
+            parameters = parameters.with_loss(loss.tag(targets[:, 0]))
+        self._go_on(parameters, rows, targets, weights)
+        return self
+
     def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
-        return {"coef_": W[:, 0].astype(precision, copy=False), "intercept_": b}
+        return {"coef_": W[:, 0].astype(precision, copy=False), "intercept_": b + 0.0}
 
     def predict(self, X: Any) -> FloatArray:
         """Return predicted targets.

@@ -22,6 +22,7 @@ from typing import Any
 import numba
 from numba.core.errors import NumbaError
 
+from pegasos.dispatch import compiled
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
 from pegasos.problem import losses
@@ -244,7 +245,17 @@ def _dual_step(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     for turn in range(200):  # regula falsi (Illinois); every third step bisects
         if g_low == g_high or f_low == f_high:
             break
-        t = low - f_low * (high - low) / (f_high - f_low) if turn % 3 < 2 else 0.5 * (low + high)
+        t = low - f_low * (high - low) / (f_high - f_low)
+        if turn % 3 == 0:
+            kink = _kink(loss, low, g_low, high, g_high, y)
+            if kink == kink:  # two lines: the root is on one of them or where they meet
+                if z - q * (g_low + a) <= kink:
+                    return -g_low
+                if z - q * (g_high + a) >= kink:
+                    return -g_high
+                low = high = kink
+                break
+            t = 0.5 * (low + high)
         if not low < t < high:
             t = 0.5 * (low + high)
         if not low < t < high:
@@ -260,3 +271,20 @@ def _dual_step(loss, z, a, q, y):  # type: ignore[no-untyped-def]
             high, g_high, f_high = t, g, f
             f_low, side = (0.5 * f_low if side > 0 else f_low), 1
     return min(-g_low, max(-g_high, a + (0.5 * (low + high) - z) / q))
+
+
+@compiled
+def _kink(loss, low, g_low, high, g_high, y):  # type: ignore[no-untyped-def]
+    """Return where the loss bends if it is two lines between low and high, nan if it is not."""
+    v_low, v_high, width, bend = (
+        value(loss, low, y),
+        value(loss, high, y),
+        high - low,
+        g_high - g_low,
+    )
+    rounding = 4.0 * ULP * (v_low + v_high)
+    kink = low + (v_low - v_high + g_high * width) / bend
+    if bend * width < 1e6 * rounding or not low < kink < high:  # too narrow to tell
+        return math.nan
+    height = v_low + g_low * (kink - low)  # a convex loss that comes down to here is two lines
+    return kink if value(loss, kink, y) <= height + rounding else math.nan

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray, Rows, add, shape, stored_values
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, inlined
 
 Bias = Literal["none", "regularized", "free"]
 
@@ -89,7 +89,7 @@ def combination(problem: Problem, A: FloatArray) -> FloatArray:
     return W
 
 
-@compiled
+@inlined
 def weight(weights, i):  # type: ignore[no-untyped-def]
     """Return s_i."""
     return weights.values[i & weights.mask]

@@ -5,23 +5,76 @@ The table drives estimators, refusals and the contract tests that cross every so
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, NamedTuple
 
 from pegasos.errors import InvalidParameter
+from pegasos.problem.losses import Hinge
+from pegasos.solvers.linear.median import PIECEWISE_LINEAR
+from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.linear.sgd import SGD
 from pegasos.solvers.protocol import Solver
 
-LINEAR_SOLVERS: dict[str, type] = {"sdca": SDCA}
+BIASES = ("none", "regularized", "free", "free-subgradient", "free-batch", "free-search")
+
+
+class Ability(NamedTuple):
+    """What a solver can do: every loss, sample weights and many models at once, all of them."""
+
+    solver: type
+    biases: tuple[str, ...]
+
+
+LINEAR_SOLVERS: dict[str, Ability] = {
+    "sdca": Ability(SDCA, BIASES[:3]),
+    "pegasos": Ability(Pegasos, BIASES),
+    "sgd": Ability(SGD, BIASES[:3]),
+}
 
 
 def linear_solver(solver: str | Any) -> Solver:
     """Return the solver object that a name or an object stands for."""
-    if solver == "auto":
+    if isinstance(solver, str) and solver == "auto":
         return SDCA()
     if isinstance(solver, str):
         if solver not in LINEAR_SOLVERS:
             names = ", ".join(f'"{name}"' for name in LINEAR_SOLVERS)
             raise InvalidParameter(f'solver must be "auto", {names} or an object; got {solver!r}.')
-        found: Solver = LINEAR_SOLVERS[solver]()
+        found: Solver = LINEAR_SOLVERS[solver].solver()
         return found
+    if not isinstance(solver, tuple(ability.solver for ability in LINEAR_SOLVERS.values())):
+        names = ", ".join(f"{ability.solver.__name__}(...)" for ability in LINEAR_SOLVERS.values())
+        raise InvalidParameter(f"solver must be a name or one of {names}; got {solver!r}.")
     return solver  # type: ignore[no-any-return]
+
+
+def resolve(solver: str | Any, loss: Any, bias: str) -> Solver:
+    """Return a solver ready for a loss and a way of finding the bias, or say what to use instead.
+
+    `loss` is a tag or a custom loss. The object that a user passed is not changed.
+    """
+    if isinstance(solver, str) and solver == "auto" and bias not in LINEAR_SOLVERS["sdca"].biases:
+        solver = "pegasos"
+    found = copy.copy(linear_solver(solver))
+    if bias not in BIASES:
+        names = ", ".join(f'"{name}"' for name in BIASES)
+        raise InvalidParameter(f"bias must be one of {names}; got {bias!r}.")
+    if bias not in LINEAR_SOLVERS[found.name].biases:
+        raise InvalidParameter(
+            f'solver="{found.name}" has no bias="{bias}"; use bias="free" or solver="pegasos".'
+        )
+    if bias == "free-batch" and not isinstance(loss, PIECEWISE_LINEAR):
+        raise InvalidParameter(
+            'bias="free-batch" is a weighted median, which only the hinge and epsilon-insensitive '
+            f'losses have; got loss={loss!r}. Use bias="free".'
+        )
+    if isinstance(found, SGD) and found.variant == "m" and not isinstance(loss, Hinge):
+        raise InvalidParameter(
+            f'SGD(variant="m") counts margin errors of the hinge loss; got loss={loss!r}. Use '
+            'variant="s", or loss="hinge".'
+        )
+    if isinstance(found, Pegasos | SGD):
+        found.bias_way = bias
+        found.check()
+    return found

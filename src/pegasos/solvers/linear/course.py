@@ -18,7 +18,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, add, scores, square_norm
 from pegasos.dispatch import compiled, inlined
-from pegasos.problem.losses import value
+from pegasos.problem.losses import descend, lower, upper, value
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.linear.constant import Constant
 from pegasos.solvers.linear.tail import Sums, add_dual, count_visit
@@ -143,6 +143,21 @@ def remember(step, run):  # type: ignore[no-untyped-def]
         course.passed[m] += step.s * a
         b = constant.offset[m] + constant.scale**2 * a * constant.total[m]
         course.biases[m] += step.s * b
+
+
+@inlined
+def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
+    """Write the dual numbers that a step takes on row i, -slope at its scores, to scratch.A[j]."""
+    loss, Y, _ = problem.costs
+    course, V, constant, (A, z, _) = run.course, run.V, run.constant, run.scratch
+    square_scale, q = constant.scale**2, 0.0
+    scores(problem.rows, i, V, z)
+    if upper(loss, 1.0) > 1.0 or lower(loss, 1.0) < -1.0:  # a steep loss: implicit step
+        q = step.s * step.eta * (square_norm(problem.rows, i) + square_scale)
+    for m in range(len(z)):
+        own = step.before * course.c[m] * (z[m] + square_scale * constant.total[m])
+        shrunk = step.shrink * own + constant.offset[m]
+        A[j, m] = descend(loss, own + constant.offset[m], shrunk, q, Y[i, m])
 
 
 @inlined

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray, scores
-from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.dispatch import by_tag, inlined, kernel
 from pegasos.problem.losses import EpsilonInsensitive, Hinge
 from pegasos.problem.objective import weight
 from pegasos.solvers.linear.course import add_row, batch_weight, project, remember, tick
@@ -64,10 +64,9 @@ class Kinks(NamedTuple):
     weights: FloatArray
 
 
-@compiled
-def median_pass(problem, order, k, run):  # type: ignore[no-untyped-def]
+@kernel
+def median_pass(problem, order, k, run, kinks):  # type: ignore[no-untyped-def]
     """Take one step per k rows of `order`, each at the best bias of its batch; as `pegasos_pass`."""
-    kinks = Kinks(np.empty(2 * k), np.empty(2 * k))
     for first in range(0, len(order), k):                      # [SSSC11] Fig. 2: choose A_t
         stop = min(first + k, len(order))
         s = batch_weight(problem.costs.weights, order, first, stop)
@@ -136,7 +135,7 @@ def write_balanced_slopes(problem, order, first, stop, m, run, b):  # type: igno
         A[t - first, m] = rise if b == low else (-fall if b == high else a)
 
 
-@compiled
+@inlined
 def weighted_quantile(kinks, count, target):  # type: ignore[no-untyped-def]
     """Return the first place up to which the weights reach `target`, in O(count); permutes."""
     places, weights = kinks

@@ -23,11 +23,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pegasos.data.order import Sampling, below
-from pegasos.data.rows import FloatArray, fetch, scores, square_norm
-from pegasos.dispatch import compiled, inlined
+from pegasos.data.rows import FloatArray, fetch
+from pegasos.dispatch import kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
-from pegasos.problem.losses import descend, lower, upper
 from pegasos.problem.objective import Problem, blocks
 from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.course import (
@@ -37,8 +36,9 @@ from pegasos.solvers.linear.course import (
     radius,
     remember,
     tick,
+    write_slopes,
 )
-from pegasos.solvers.linear.median import median_pass
+from pegasos.solvers.linear.median import Kinks, median_pass
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -129,9 +129,11 @@ class Pegasos(Options):
         stop = min(n, first + max(k, length // k * k))
         if state.pick > first:
             stop = min(stop, state.pick)
-        is_median = problem.is_free and self.bias_way == "free-batch"
-        kernel = median_pass if is_median else pegasos_pass
-        done = kernel(problem, state.order[first:stop], k, primal.run_of(state, k))
+        order, run = state.order[first:stop], primal.run_of(state, k)
+        if problem.is_free and self.bias_way == "free-batch":
+            done = median_pass(problem, order, k, run, Kinks(np.empty(2 * k), np.empty(2 * k)))
+        else:
+            done = pegasos_pass(problem, order, k, run)
         state.position = first + done
         ends_epoch = state.position == n
         if ends_epoch:
@@ -168,7 +170,7 @@ class Pegasos(Options):
         return primal.dual_point(problem, state)
 
 
-@compiled
+@kernel
 def pegasos_pass(problem, order, k, run):  # type: ignore[no-untyped-def]
     """Take one step per k rows of `order`; return how many rows were used, `run` changes.
 
@@ -191,18 +193,3 @@ def pegasos_pass(problem, order, k, run):  # type: ignore[no-untyped-def]
             if project(step, run.course):                      # optional: w <- min(1, R/||w||) w
                 return stop
     return len(order)
-
-
-@inlined
-def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
-    """Write the dual numbers that a step takes on row i, -slope at its scores, to scratch.A[j]."""
-    loss, Y, _ = problem.costs
-    course, V, constant, (A, z, _) = run.course, run.V, run.constant, run.scratch
-    square_scale, q = constant.scale**2, 0.0
-    scores(problem.rows, i, V, z)
-    if upper(loss, 1.0) > 1.0 or lower(loss, 1.0) < -1.0:      # a steep loss: implicit step
-        q = step.s * step.eta * (square_norm(problem.rows, i) + square_scale)
-    for m in range(len(z)):
-        own = step.before * course.c[m] * (z[m] + square_scale * constant.total[m])
-        shrunk = step.shrink * own + constant.offset[m]
-        A[j, m] = descend(loss, own + constant.offset[m], shrunk, q, Y[i, m])

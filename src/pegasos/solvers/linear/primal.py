@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +26,20 @@ NEVER_IDLE = 256  # rows of primal methods are never left out
 EPOCHS_OF_A_GUEST = 10  # that a dual point found by another solver counts for
 
 
+class Mark(NamedTuple):
+    """V and the time at the beginning of a tail."""
+
+    V: FloatArray
+    N: float
+
+
 @dataclass
 class PrimalState:
     """A run of a primal method; the weights are factor(course) * V, V of shape (d, K)."""
 
     V: FloatArray
     R: FloatArray  # the average's remainder (d, K); (0, K) where no average is kept
+    marks: list[Mark]  # V where the tail's two sums begin; empty unless drawn independently
     course: Course
     constant: Constant
     search: Search
@@ -58,6 +66,7 @@ def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> Pr
         constant=new_constant(problem, way),
         V=np.zeros((d, K)),
         R=np.zeros((0, K)),
+        marks=[Mark(np.zeros((d, K)), 0.0)] * 2 if is_independent else [],
         course=new_course(K),
         search=new_search(problem),
         tail=new_tail(n, K, is_independent),
@@ -70,16 +79,10 @@ def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> Pr
 
 
 def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
-    """Let a new run go on from an earlier one: on the same rows, or on the next of a stream.
+    """Let a new run go on from an earlier one on the same rows, of this or another solver.
 
-    On the same rows the earlier dual point counts as the epochs behind it. On other rows only the
-    weights and the time are taken over; the dual point starts from nothing.
+    The earlier dual point counts as the epochs behind it: a = (E_0 a_0 + sum_e a_e) / (E_0 + E).
     """
-    if isinstance(previous, PrimalState) and len(previous.order) != len(state.order):
-        state.V[:], state.course.N[:] = previous.V * previous.course.c, previous.course.N
-        state.constant.total[:] = previous.constant.total * previous.course.c
-        state.constant.offset[:] = previous.constant.offset
-        return
     is_primal = isinstance(previous, PrimalState)
     epochs = max(1, previous.tail.epochs) if is_primal else EPOCHS_OF_A_GUEST
     A = previous.A
@@ -115,14 +118,18 @@ def run_of(state: PrimalState, size: int) -> Run:
 
 def refold(state: PrimalState) -> None:
     """Fold what projections and averaging left aside into the sums."""
+    c = state.course.c.copy()
     fold(state.course, state.V, state.R, state.tail.sums, state.constant)
+    if (c < 1.0).any():
+        state.marks = [Mark(mark.V * c, mark.N) for mark in state.marks]
 
 
 def end_epoch(problem: Problem, state: PrimalState, way: str, times: int = 1) -> None:
     """Count a complete epoch: fold, turn the tail, move a free bias on."""
     refold(state)
     state.position = 0
-    state.tail.end_epoch(times)
+    if state.tail.end_epoch(times) and state.marks:
+        state.marks = [state.marks[1], Mark(state.V.copy(), float(state.course.N[0]))]
     if problem.is_free and way == "free":
         move_centre(state.constant, factor(problem, state.course))
     elif problem.is_free and way == "free-search":
@@ -147,12 +154,17 @@ def tail_weights(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the weights to hand out with the tail's dual point; None means its own, w(a).
 
-    With a free bias the certificate moves the dual point until sum_i s_i a_i = 0. The weights of
-    the point as it is are better: at small lam, w answers strongly to small moves of a.
+    With a free bias the certificate moves the dual point until sum_i s_i a_i = 0, and rows drawn
+    independently average over their own visits. The weights of the tail as it was are better: at
+    small lam, w answers strongly to small moves of a.
     """
-    point = dual_point(problem, state)
-    if point is None:
+    tail = state.tail
+    if tail.epochs == 0:
         return last_weights(problem, state)
-    if not problem.is_free:
-        return None
-    return combination(problem, point.A) * point.scale, state.constant.offset.copy()
+    b = bias(problem, state.course, state.constant)
+    if state.marks:
+        mark = state.marks[0]
+        return (state.V - mark.V) / (problem.lam * (state.course.N[0] - mark.N)), b
+    if problem.is_free:
+        return combination(problem, tail.sums.older) / tail.length(), b
+    return None
