@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 from pegasos.estimators.classifier import PegasosClassifier
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.problem.custom_loss import CustomLoss
+from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.linear.sgd import SGD
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay
@@ -14,8 +16,10 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "SDCA",
+    "SGD",
     "ConvergenceDisplay",
     "CustomLoss",
+    "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",
 ]

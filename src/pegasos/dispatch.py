@@ -77,7 +77,7 @@ def kernel(function: F) -> Any:
     """Compile a loop that allocates nothing, as `compiled` does but without reference counts.
 
     Counting references to the arrays that helpers are handed, atomically, can take several times
-    as long as the work on a short row. What such a loop calls must be `inlined` or a tag's function.
+    as long as the work on a short row. What it calls must be `inlined` or the function of a tag.
     """
     return _cached(function, {"_nrt": False})
 

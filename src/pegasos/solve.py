@@ -23,7 +23,8 @@ from pegasos.problem.objective import Problem
 from pegasos.progress import Compilation, Log, Watch
 from pegasos.solvers.protocol import Solver
 
-FIRST_CHECK = 3  # epochs before the first certificate that no estimate asks for
+FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
+LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
@@ -109,6 +110,7 @@ class _Run:
         self.epochs = self.rows_visited = self.rows_of_epoch = 0
         self.next_check, self.next_hint = FIRST_CHECK, 1  # epochs: due, and due if hinted at
         self.hint = 2.0  # the solver's estimate may be this many times `tol` to be worth checking
+        self.estimate = np.inf  # the solver's last one
         self.certifying = 0.0
         self.checked_rows = -1  # rows visited when the last certificate was made
 
@@ -123,20 +125,25 @@ class _Run:
         self.rows_of_epoch = 0 if step.ends_epoch else self.rows_of_epoch + step.rows_visited
         if step.ends_epoch:
             self.epochs += 1
-            is_hinted = 0.0 <= step.estimate <= self.hint * self._target()
-            if self.epochs >= (self.next_hint if is_hinted else self.next_check):
-                try:
-                    self.certify(state)
-                except Interrupted:
-                    return Outcome.INTERRUPT
-                outcome = self._is_good_enough()
-                self._learn_from(step.estimate)
-            if self.watch.epoch(self.epochs, lambda: self.model(state)):
-                outcome = outcome or Outcome.CALLBACK
+            try:
+                outcome = self._after_epoch(step.estimate, state)
+            except Interrupted:
+                outcome = Outcome.INTERRUPT
         outcome = outcome or self._limit()
         if outcome is None:
             self.watch.advanced(self.epochs + min(1.0, self.rows_of_epoch / self.n), self.seconds)
         return outcome
+
+    def _after_epoch(self, estimate: float, state: Any) -> Outcome | None:
+        """Certify if a certificate is due, or if a watch asks for the model."""
+        if self.epochs >= (self.next_hint if self._is_hinted(estimate) else self.next_check):
+            self.certify(state)
+        must_stop = self.watch.epoch(self.epochs, lambda: self.model(state))
+        outcome = None
+        if self.checked_rows == self.rows_visited:
+            outcome = self._is_good_enough()
+            self._learn_from(estimate)
+        return outcome or (Outcome.CALLBACK if must_stop else None)
 
     def _limit(self) -> Outcome | None:
         """Return the limit that is reached, if any."""
@@ -193,6 +200,15 @@ class _Run:
         forecast = self.trace.epochs_to(self._target())
         wanted = max(0.5 * forecast if np.isfinite(forecast) else 1.0, EPOCHS_PER_CERTIFICATE)
         return int(np.clip(wanted, 1.0, 1.0 + 0.5 * self.epochs))
+
+    def _is_hinted(self, estimate: float) -> bool:
+        """Whether the solver's own estimate suggests that the target is reached.
+
+        An estimate is of the middle of its epoch; one that falls fast is behind the truth.
+        """
+        fall, self.estimate = estimate / self.estimate, estimate
+        now = estimate * fall**LAG if 0.0 < fall < 1.0 else estimate
+        return 0.0 <= min(estimate / self.hint, now) <= self._target()
 
     def _learn_from(self, estimate: float) -> None:
         """Calibrate the solver's own estimate by the certificate it was just followed by."""

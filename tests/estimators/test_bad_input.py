@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pegasos import SDCA, CustomLoss, PegasosClassifier, PegasosRegressor
+from pegasos import SDCA, SGD, CustomLoss, Pegasos, PegasosClassifier, PegasosRegressor
 from pegasos.errors import InvalidData, InvalidParameter
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]])
@@ -19,7 +19,7 @@ BAD_PARAMETERS = [
     ({"C": None}, r"C must be a positive, finite number; got C=None"),
     ({"lam": 0}, r"lam must be a positive, finite number; got lam=0"),
     ({"C": 2.0, "lam": 0.1}, r"Give C or lam, not both; got C=2.0 and lam=0.1"),
-    ({"bias": "fixed"}, r'bias must be "free", "regularized", "none", .*; got \'fixed\''),
+    ({"bias": "fixed"}, r'bias must be "none", "regularized", "free", .*; got \'fixed\''),
     ({"bias": True}, r"bias must be .*; got True"),
     ({"bias_scale": 0.0}, r"bias_scale must be a positive, finite number; got bias_scale=0.0"),
     ({"solver": "newton"}, r"solver must be .*\"sdca\".*; got 'newton'"),
@@ -76,10 +76,26 @@ def test_regressor_refuses_a_bad_parameter_before_touching_data(parameters, mess
 
 @pytest.mark.fast
 @pytest.mark.parametrize("bias", ["free-subgradient", "free-batch", "free-search"])
-@pytest.mark.parametrize("solver", ["auto", "sdca", SDCA()])
+@pytest.mark.parametrize("solver", ["sdca", SDCA(), "sgd", SGD()])
 def test_ways_to_a_free_bias_of_pegasos_are_refused_by_other_solvers(solver, bias):
-    with pytest.raises(InvalidParameter, match=rf"{bias}.*pegasos"):
+    with pytest.raises(InvalidParameter, match=rf'has no bias="{bias}"; use .*"pegasos"'):
         PegasosClassifier(solver=solver, bias=bias).fit(Untouchable(), Untouchable())
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"bias": "free-batch", "loss": "logistic"}, "only the hinge .*got loss=.*Logistic"),
+        ({"bias": "free-batch"}, "needs batch_size >= 2"),
+        ({"solver": SGD(variant="m"), "loss": "logistic"}, "counts margin errors of the hinge"),
+        ({"solver": Pegasos(batch_size=0)}, "batch_size must be a whole number"),
+        ({"solver": Pegasos(sampling="sorted")}, "sampling must be one of"),
+    ],
+)
+def test_impossible_pairs_are_refused_before_touching_data(parameters, message):
+    with pytest.raises(InvalidParameter, match=message):
+        PegasosClassifier(**parameters).fit(Untouchable(), Untouchable())
 
 
 @pytest.mark.fast

@@ -17,8 +17,8 @@ from pegasos.dispatch import compiled
 
 Sampling = Literal["iid", "epoch", "fixed"]
 
-BLOCK_BYTES = 4096  # of neighbouring rows: a page of memory
-WINDOW = 512  # blocks shuffled into each other: what the processor's page tables hold
+BLOCK_BYTES = 8192  # of neighbouring rows: two pages of memory
+WINDOW = 256  # blocks shuffled into each other: what the processor's page tables hold
 CACHE_BYTES = 1_000_000
 
 

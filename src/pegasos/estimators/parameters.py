@@ -15,10 +15,9 @@ from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Bias
 from pegasos.problem.scaling import lam_of, positive
-from pegasos.solvers.catalogue import linear_solver
+from pegasos.solvers.catalogue import BIASES, resolve
 
 MARGIN_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
-BIASES = ("free", "regularized", "none", "free-subgradient", "free-batch", "free-search")
 
 EPOCHS = 1000  # passes that max_iter=None allows, at least
 VALUES = 100_000_000  # values that it lets small problems read: some tenths of a second
@@ -80,7 +79,7 @@ def checked_parameters(estimator: Any, loss: Any, solver: Any = None) -> Paramet
     check_random_state(estimator.random_state)
     return Parameters(
         loss=loss,
-        solver=linear_solver(estimator.solver) if solver is None else solver,
+        solver=solver or resolve(estimator.solver, loss, estimator.bias),
         bias="free" if estimator.bias.startswith("free") else estimator.bias,
         tol=float(estimator.tol),
         max_iter=None if estimator.max_iter is None else int(estimator.max_iter),

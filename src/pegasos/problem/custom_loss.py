@@ -187,6 +187,20 @@ def _gap_term(loss, z, a, y):  # type: ignore[no-untyped-def]
 
 
 def _gain(loss, a, y):  # type: ignore[no-untyped-def]
+    return _meeting_height(loss, a, y)
+
+
+def _dual_step(loss, z, a, q, y):  # type: ignore[no-untyped-def]
+    return _root(loss, z, a, q, y)
+
+
+# The searches are functions of their own: inlined wherever they are called, as what is registered
+# for a tag is, they would take several times as long to compile.
+
+
+@compiled
+def _meeting_height(loss, a, y):  # type: ignore[no-untyped-def]
+    """Return a lower bound of min_z loss(z) + a z, tight to rounding."""
     # h(z) = loss(z) + a z is h_0 with slope p <= 0 at z_0, and h_1 with slope q >= 0 at z_1.
     far = FAR * (1.0 + abs(y))
     z_0 = z_1 = y
@@ -230,7 +244,9 @@ def _gain(loss, a, y):  # type: ignore[no-untyped-def]
     return meet
 
 
-def _dual_step(loss, z, a, q, y):  # type: ignore[no-untyped-def]
+@compiled
+def _root(loss, z, a, q, y):  # type: ignore[no-untyped-def]
+    """Return minus the slope at the score where an exact dual step ends."""
     # The score t after the step is the root of the increasing f(t) = t - z + q (slope(t) + a).
     g = slope(loss, z, y)
     f = q * (g + a)

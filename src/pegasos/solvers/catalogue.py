@@ -6,7 +6,7 @@ The table drives estimators, refusals and the contract tests that cross every so
 from __future__ import annotations
 
 import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
@@ -33,7 +33,7 @@ LINEAR_SOLVERS: dict[str, Ability] = {
 }
 
 
-def linear_solver(solver: str | Any) -> Solver:
+def linear_solver(solver: Any) -> Solver:
     """Return the solver object that a name or an object stands for."""
     if isinstance(solver, str) and solver == "auto":
         return SDCA()
@@ -46,10 +46,10 @@ def linear_solver(solver: str | Any) -> Solver:
     if not isinstance(solver, tuple(ability.solver for ability in LINEAR_SOLVERS.values())):
         names = ", ".join(f"{ability.solver.__name__}(...)" for ability in LINEAR_SOLVERS.values())
         raise InvalidParameter(f"solver must be a name or one of {names}; got {solver!r}.")
-    return solver  # type: ignore[no-any-return]
+    return cast(Solver, solver)
 
 
-def resolve(solver: str | Any, loss: Any, bias: str) -> Solver:
+def resolve(solver: Any, loss: Any, bias: str) -> Solver:
     """Return a solver ready for a loss and a way of finding the bias, or say what to use instead.
 
     `loss` is a tag or a custom loss. The object that a user passed is not changed.

@@ -28,12 +28,12 @@ PIECEWISE_LINEAR = (Hinge, EpsilonInsensitive)
 
 
 @by_tag
-def first_kink(loss: Any, y: float) -> float:
+def first_kink(loss: Any, y: float) -> float:  # type: ignore[empty-body]
     """Return the score where the slope rises from -1 to 0; -inf if there is none."""
 
 
 @by_tag
-def second_kink(loss: Any, y: float) -> float:
+def second_kink(loss: Any, y: float) -> float:  # type: ignore[empty-body]
     """Return the score where the slope rises from 0 to 1; inf if there is none."""
 
 
@@ -66,7 +66,7 @@ class Kinks(NamedTuple):
 
 @kernel
 def median_pass(problem, order, k, run, kinks):  # type: ignore[no-untyped-def]
-    """Take one step per k rows of `order`, each at the best bias of its batch; as `pegasos_pass`."""
+    """Take one step per k rows of `order`, each at the best bias of its batch."""
     for first in range(0, len(order), k):                      # [SSSC11] Fig. 2: choose A_t
         stop = min(first + k, len(order))
         s = batch_weight(problem.costs.weights, order, first, stop)

@@ -28,6 +28,7 @@ from pegasos.dispatch import kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
 from pegasos.problem.objective import Problem, blocks
+from pegasos.solvers.checks import check_choice, check_count, check_flag
 from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.course import (
     add_row,
@@ -43,8 +44,6 @@ from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
 Output = Literal["tail", "last", "average", "random"]
-SAMPLINGS = ("epoch", "iid", "fixed")
-OUTPUTS = ("tail", "last", "average", "random")
 AHEAD = 4  # rows between the one being read and the one being fetched
 
 
@@ -84,21 +83,15 @@ class Pegasos(Options):
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
-        k = self.batch_size
-        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-            raise InvalidParameter(
-                f"batch_size must be a whole number from 1 to the number of rows; got {k!r}."
-            )
-        for name, allowed in (("sampling", SAMPLINGS), ("output", OUTPUTS)):
-            if getattr(self, name) not in allowed:
-                names = ", ".join(f'"{choice}"' for choice in allowed)
-                raise InvalidParameter(f"{name} must be one of {names}; got {getattr(self, name)!r}.")
-        if not isinstance(self.projection, bool | np.bool_):
-            raise InvalidParameter(f"projection must be True or False; got {self.projection!r}.")
-        if self.bias_way == "free-batch" and k < 2:
+        check_count(self, "batch_size", " to the number of rows")
+        check_choice(self, "sampling", ("epoch", "iid", "fixed"))
+        check_choice(self, "output", ("tail", "last", "average", "random"))
+        check_flag(self, "projection")
+        if self.bias_way == "free-batch" and self.batch_size < 2:
             raise InvalidParameter(
                 'bias="free-batch" finds the bias on each mini-batch and needs batch_size >= 2; '
-                f'got batch_size={k}. Use solver=Pegasos(batch_size=...) or bias="free".'
+                f"got batch_size={self.batch_size}. Use solver=Pegasos(batch_size=...), or "
+                'bias="free".'
             )
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:

@@ -19,7 +19,7 @@ from pegasos.solvers.linear.constant import (
     search_on,
 )
 from pegasos.solvers.linear.course import Course, Run, Scratch, bias, factor, fold, new_course
-from pegasos.solvers.linear.tail import Tail, new_tail, tail_point
+from pegasos.solvers.linear.tail import Tail, new_tail, own_averages
 from pegasos.solvers.protocol import DualPoint
 
 NEVER_IDLE = 256  # rows of primal methods are never left out
@@ -49,12 +49,14 @@ class PrimalState:
     pool: Any  # the rows that sets are drawn from; empty unless drawn independently
     random: Any
     block: int
+    met: FloatArray  # (2, K): sums of s_i gain(a_i) over the run, of s_i loss over the epoch (SGD)
+    passes: int = 0  # over the rows; the tail counts a pass of SGD-m as several epochs
     position: int = 0  # in the present epoch
     pick: int = -1  # position at which weights are to be remembered; -1: not in this epoch
     picked: tuple[FloatArray, FloatArray] | None = None
 
     @property
-    def A(self) -> FloatArray:
+    def A(self) -> FloatArray:  # noqa: N802
         """Average dual numbers, shape (n, K): where another run may start from."""
         return self.tail.sums.older / max(1, self.tail.length())
 
@@ -75,6 +77,7 @@ def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> Pr
         pool=identity(n if is_independent else 0),
         random=np.array([seed], dtype=np.uint64),
         block=rows_per_block(problem.rows),
+        met=np.zeros((2, K)),
     )
 
 
@@ -128,6 +131,7 @@ def end_epoch(problem: Problem, state: PrimalState, way: str, times: int = 1) ->
     """Count a complete epoch: fold, turn the tail, move a free bias on."""
     refold(state)
     state.position = 0
+    state.passes += 1
     if state.tail.end_epoch(times) and state.marks:
         state.marks = [state.marks[1], Mark(state.V.copy(), float(state.course.N[0]))]
     if problem.is_free and way == "free":
@@ -144,9 +148,12 @@ def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, Floa
 
 def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
     """Return the average dual numbers over the later epochs; None before the first is complete."""
-    if state.tail.epochs == 0:
+    tail = state.tail
+    if tail.epochs == 0:
         return None
-    return tail_point(problem, state.tail, *last_weights(problem, state))
+    if not state.marks:  # every row was met once per epoch
+        return DualPoint(tail.sums.older, 1.0 / tail.length())
+    return DualPoint(own_averages(problem, tail, *last_weights(problem, state)), 1.0)
 
 
 def tail_weights(
@@ -165,6 +172,8 @@ def tail_weights(
     if state.marks:
         mark = state.marks[0]
         return (state.V - mark.V) / (problem.lam * (state.course.N[0] - mark.N)), b
-    if problem.is_free:
-        return combination(problem, tail.sums.older) / tail.length(), b
-    return None
+    if not problem.is_free:
+        return None
+    W = combination(problem, tail.sums.older)
+    W /= tail.length()
+    return W, b

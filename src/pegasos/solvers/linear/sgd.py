@@ -28,12 +28,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, fetch, scores, square_norm
+from pegasos.data.rows import FloatArray, fetch, square_norm
 from pegasos.dispatch import inlined, kernel
-from pegasos.errors import InvalidParameter
 from pegasos.options import Options
 from pegasos.problem.losses import gain, value
 from pegasos.problem.objective import Problem, blocks, weight
+from pegasos.solvers.checks import check_choice, check_count, check_positive
 from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.course import add_row, factor, tick, write_slopes
 from pegasos.solvers.linear.primal import PrimalState
@@ -41,34 +41,6 @@ from pegasos.solvers.protocol import Advance, DualPoint
 
 AHEAD = 4  # rows between the one being read and the one being fetched
 PLAIN_EVERY = 5  # passes of SGD-m: one in so many presents each row once
-
-
-@dataclass
-class SGDState:
-    """A run: that of any primal method, and what it met.
-
-    `met` is (2, K): the sum of s_i gain(a_i) over the run (for the hinge: of margin errors), and
-    that of s_i loss over the present epoch.
-    """
-
-    primal: PrimalState
-    met: FloatArray
-    passes: int = 0
-
-    @property
-    def A(self) -> FloatArray:
-        """Average dual numbers, shape (n, K)."""
-        return self.primal.A
-
-    @property
-    def tail(self) -> Any:
-        """The sums of dual numbers and the epochs they cover."""
-        return self.primal.tail
-
-    @property
-    def constant(self) -> Any:
-        """The bias."""
-        return self.primal.constant
 
 
 @dataclass
@@ -107,64 +79,55 @@ class SGD(Options):
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
-        for name, allowed in (("variant", ("s", "r", "m")), ("output", ("tail", "last"))):
-            if getattr(self, name) not in allowed:
-                names = ", ".join(f'"{choice}"' for choice in allowed)
-                raise InvalidParameter(f"{name} must be one of {names}; got {getattr(self, name)!r}.")
-        times = self.multiplicity
-        if not isinstance(times, int | np.integer) or isinstance(times, bool) or times < 1:
-            raise InvalidParameter(f"multiplicity must be a whole number, 1 or more; got {times!r}.")
-        if not isinstance(self.comparison, int | float) or not 0.0 < self.comparison < math.inf:
-            raise InvalidParameter(f"comparison must be a positive number; got {self.comparison!r}.")
+        check_choice(self, "variant", ("s", "r", "m"))
+        check_choice(self, "output", ("tail", "last"))
+        check_count(self, "multiplicity", " on")
+        check_positive(self, "comparison")
 
-    def start(self, problem: Problem, seed: int, previous: Any | None) -> SGDState:
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
         self.check()
         state = primal.new_state(problem, seed, self.bias_way, self.variant == "r")
-        met = np.zeros((2, problem.costs.Y.shape[1]))
         if previous is not None:
-            primal.go_on_from(problem, state, getattr(previous, "primal", previous))
-            met[0] = np.nan  # the gains of an earlier run are not known: no estimate
-        return SGDState(state, met)
+            primal.go_on_from(problem, state, previous)
+            state.met[0] = np.nan  # the gains of an earlier run are not known: no estimate
+        return state
 
-    def advance(self, problem: Problem, state: SGDState) -> Advance:
-        run, first = state.primal, state.primal.position
+    def advance(self, problem: Problem, state: PrimalState) -> Advance:
+        first = state.position
         if first == 0:
-            primal.draw_epoch(run, "iid" if self.variant == "r" else "epoch", 1)
+            primal.draw_epoch(state, "iid" if self.variant == "r" else "epoch", 1)
             state.met[1] = 0.0
         is_multiple = self.variant == "m" and state.passes % PLAIN_EVERY != 0
         times = int(self.multiplicity) if is_multiple else 1
         _, length = blocks(problem.rows)[0]
-        order = run.order[first : first + length]
-        sgd_pass(problem, order, times, primal.run_of(run, 1), state.met)
-        run.position += len(order)
-        if run.position < len(run.order):
+        order = state.order[first : first + length]
+        sgd_pass(problem, order, times, primal.run_of(state, 1), state.met)
+        state.position += len(order)
+        if state.position < len(state.order):
             return Advance(len(order), False)
-        primal.end_epoch(problem, run, self.bias_way, times)
-        state.passes += 1
+        primal.end_epoch(problem, state, self.bias_way, times)
         return Advance(len(order), True, self._estimate(problem, state) / self.comparison)
 
-    def _estimate(self, problem: Problem, state: SGDState) -> float:
+    def _estimate(self, problem: Problem, state: PrimalState) -> float:
         """Guess the relative gap: the loss is that met during the epoch, the dual point plain."""
-        run = state.primal
         if problem.is_free:  # the plain dual point is not balanced
             return float("nan")
-        a = factor(problem, run.course)
-        squares = np.array([column @ column for column in run.V.T])
-        squares += (run.constant.scale * run.constant.total) ** 2
-        penalty = 0.5 * problem.lam * a**2 * squares
-        dual = state.met[0] / run.course.N[0] - penalty      # [PT13] Prop. 2
+        squares = np.array([column @ column for column in state.V.T])
+        squares += (state.constant.scale * state.constant.total) ** 2
+        penalty = 0.5 * problem.lam * factor(problem, state.course) ** 2 * squares
+        dual = state.met[0] / state.course.N[0] - penalty      # [PT13] Prop. 2
         excess = state.met[1] / problem.S + penalty - dual
         return float((excess / dual).max()) if (dual > 0.0).all() else float("nan")
 
     def iterate(
-        self, problem: Problem, state: SGDState
+        self, problem: Problem, state: PrimalState
     ) -> tuple[FloatArray, FloatArray] | None:
         if self.output == "tail":
-            return primal.tail_weights(problem, state.primal)
-        return primal.last_weights(problem, state.primal)
+            return primal.tail_weights(problem, state)
+        return primal.last_weights(problem, state)
 
-    def dual_point(self, problem: Problem, state: SGDState) -> DualPoint | None:
-        return primal.dual_point(problem, state.primal)
+    def dual_point(self, problem: Problem, state: PrimalState) -> DualPoint | None:
+        return primal.dual_point(problem, state)
 
 
 @kernel

@@ -21,7 +21,6 @@ from pegasos.data.rows import FloatArray, scores
 from pegasos.dispatch import compiled, inlined
 from pegasos.problem.losses import slope
 from pegasos.problem.objective import Problem, blocks, flat
-from pegasos.solvers.protocol import DualPoint
 
 GROWTH = 4
 
@@ -68,15 +67,13 @@ def new_tail(n: int, K: int, is_independent: bool) -> Tail:
     return Tail(Sums(np.zeros((n, K)), np.zeros((n, K)), visits))
 
 
-def tail_point(problem: Problem, tail: Tail, W: FloatArray, b: FloatArray) -> DualPoint:
-    """Return the averages; rows never visited take minus the slope at the weights W, b."""
+def own_averages(problem: Problem, tail: Tail, W: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the average of each row over its visits; minus the slope at W, b without a visit."""
     older, _, visits = tail.sums
-    if len(visits) == 0:
-        return DualPoint(older, 1.0 / tail.length())
     A = older / np.maximum(visits[:, :1], 1)
     for start, stop in blocks(problem.rows):
         fill_unvisited(problem, start, stop, visits, flat(W), b, A)
-    return DualPoint(A, 1.0)
+    return A
 
 
 @inlined
