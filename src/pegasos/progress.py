@@ -6,6 +6,7 @@ All of it goes to stderr, and only if asked for; the logger "pegasos" hears it i
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import threading
 import time
@@ -150,7 +151,7 @@ class Lines(Watch):
 
 
 class Bar(Watch):
-    """A progress bar (rich) that fills as the forecast says, with the gap beside it."""
+    """A progress bar (rich): full when the gap, on a log scale, has come down to the tolerance."""
 
     def __init__(self, tol: float) -> None:
         from rich.console import Console
@@ -168,6 +169,7 @@ class Bar(Watch):
         self._tol = tol
         self._record: Record | None = None
         self._left = float("nan")
+        self._first_gap = float("nan")
         self._last = self._filled = 0.0
 
     def __enter__(self) -> Watch:
@@ -191,15 +193,21 @@ class Bar(Watch):
 
     def certified(self, record: Record, seconds_left: float) -> None:
         self._record, self._left = record, seconds_left
+        gap = record.relative_gap
+        if not 0.0 < gap < math.inf:
+            return
+        if math.isnan(self._first_gap):
+            self._first_gap = max(gap, 2.0 * self._tol)
+        whole = math.log(self._first_gap / self._tol)
+        self._filled = min(0.99, max(0.0, math.log(self._first_gap / gap) / whole))
 
     def _show(self, epochs: float, seconds: float) -> None:
         changes: dict[str, Any] = {"description": f"epoch {int(epochs)}"}
         if self._record is not None:
             changes["gap"] = self._comparison(self._record.relative_gap)
-            left = max(0.0, self._left - (seconds - self._record.seconds))
-            if left == left:  # known
-                self._filled = max(self._filled, min(0.99, seconds / (seconds + left)))
-                changes |= {"total": 1.0, "completed": self._filled}
+            changes |= {"total": 1.0, "completed": self._filled}
+            if not math.isnan(self._left):
+                left = max(0.0, self._left - (seconds - self._record.seconds))
                 changes["left"] = f"about {duration(left)} left"
         self._progress.update(self._task, **changes)
 
@@ -234,7 +242,7 @@ def state_of(
     record: Record, left: float, epochs: float | None = None, seconds: float | None = None
 ) -> str:
     """Describe a fit in one line: `left` seconds to go, nan if unknown."""
-    forecast = f", about {duration(max(0.0, left))} left" if left == left else ""
+    forecast = "" if math.isnan(left) else f", about {duration(max(0.0, left))} left"
     return (
         f"epoch {record.epoch if epochs is None else epochs:.3g}, "
         f"{record.seconds if seconds is None else seconds:.1f} s, objective {record.primal:.6g}, "

@@ -206,7 +206,8 @@ class _Run:
 
         An estimate is of the middle of its epoch; one that falls fast is behind the truth.
         """
-        fall, self.estimate = estimate / self.estimate, estimate
+        fall = estimate / self.estimate if self.estimate > 0.0 else 1.0
+        self.estimate = estimate
         now = estimate * fall**LAG if 0.0 < fall < 1.0 else estimate
         return 0.0 <= min(estimate / self.hint, now) <= self._target()
 
@@ -245,7 +246,10 @@ class _Run:
         """Certify the last state if the latest certificate is of an earlier one."""
         is_stale = self.checked_rows != self.rows_visited
         if not self.judge.has_judged or (is_stale and not self._must_hurry(outcome)):
-            self.certify(state)
+            try:
+                self.certify(state)
+            except Interrupted:
+                outcome = Outcome.INTERRUPT
         is_good = self.judge.relative_gap().max() <= self.stopping.tol
         is_limit = outcome in (Outcome.EPOCHS, Outcome.TIME)
         return Outcome.TOLERANCE if is_good and is_limit else outcome

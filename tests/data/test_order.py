@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
-from pegasos.data.order import BLOCK_BYTES, draw, identity, permute, rows_per_block, shuffle
+from pegasos.data.order import (
+    STRETCH_BYTES,
+    Stretches,
+    draw,
+    identity,
+    permute,
+    shuffle,
+    stretches_of,
+)
 from pegasos.data.rows import as_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # uncompiled uint64 wraps
@@ -15,10 +24,10 @@ def state(seed):
     return np.array([seed], dtype=np.uint64)
 
 
-def permuted(n, block, seed, idle=None, visits=256):
+def permuted(n, length, seed, idle=None, visits=256, in_turn=False):
     order = identity(n)
     idle = np.zeros(n, dtype=np.uint8) if idle is None else idle
-    count = permute(order, block, idle, visits, state(seed))
+    count = permute(order, Stretches(length, 8, in_turn), idle, visits, state(seed))
     return order[:count]
 
 
@@ -31,9 +40,21 @@ def test_shuffle_permutes(n, seed):
 
 
 @pytest.mark.fast
-@given(n=st.integers(1, 200), block=st.integers(1, 64), seed=st.integers(0, 2**64 - 1))
-def test_permute_visits_every_row_once(n, block, seed):
-    assert sorted(permuted(n, block, seed).tolist()) == list(range(n))
+@given(
+    n=st.integers(1, 200),
+    length=st.integers(1, 64),
+    in_turn=st.booleans(),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_permute_visits_every_row_once(n, length, in_turn, seed):
+    assert sorted(permuted(n, length, seed, in_turn=in_turn).tolist()) == list(range(n))
+
+
+@pytest.mark.fast
+def test_stretches_in_turn_give_one_row_each():
+    # 24 rows in 8 stretches of 3, all in one window: first rows, then second, then third rows.
+    order = permuted(24, 3, 1, in_turn=True)
+    assert [i % 3 for i in order.tolist()] == [0] * 8 + [1] * 8 + [2] * 8
 
 
 def test_permute_visits_every_row_once_in_several_windows():
@@ -62,12 +83,12 @@ def test_draws_are_uniform():
     assert ((counts - 10_000) ** 2 / 10_000).sum() < 38
 
 
-@pytest.mark.parametrize("block", [1, 2])
-def test_every_place_is_as_likely_for_every_row(block):
+@pytest.mark.parametrize("length", [1, 2])
+def test_every_place_is_as_likely_for_every_row(length):
     counts, stream = np.zeros((5, 5)), state(8)
     order, idle = identity(5), np.zeros(5, dtype=np.uint8)
     for _ in range(6000):
-        permute(order, block, idle, 256, stream)
+        permute(order, Stretches(length, 8, False), idle, 256, stream)
         counts[np.arange(5), order] += 1
     assert ((counts - 1200) ** 2 / 1200).sum() < 70  # 16 degrees of freedom
 
@@ -93,7 +114,8 @@ def test_random_numbers_are_those_of_splitmix64():
 
 
 @pytest.mark.fast
-def test_only_large_data_is_visited_in_blocks_of_a_few_pages():
-    assert rows_per_block(as_rows(np.ones((100, 10)))) == 1
-    assert rows_per_block(as_rows(np.ones((20_000, 16)))) == min(64, BLOCK_BYTES // 128)
-    assert rows_per_block(as_rows(np.ones((200, 2 * BLOCK_BYTES // 8)))) == 1
+def test_only_large_data_is_visited_in_stretches():
+    assert stretches_of(as_rows(np.ones((100, 10)))).length == 1
+    assert stretches_of(as_rows(np.ones((20_000, 16)))).length == min(64, STRETCH_BYTES // 128)
+    assert stretches_of(as_rows(np.ones((200, 2 * STRETCH_BYTES // 8)))).length == 1
+    assert stretches_of(as_rows(sparse.csr_array(np.ones((20_000, 16))))).in_turn

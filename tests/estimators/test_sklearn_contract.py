@@ -1,18 +1,50 @@
 """The checks of scikit-learn, for every loss and bias of the default solver: none may fail."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import PegasosClassifier, PegasosRegressor
 
 BIASES = ("free", "regularized", "none")
-CLASSIFIERS = [
-    PegasosClassifier(loss=loss, bias=bias)
-    for loss in ("hinge", "squared_hinge", "logistic")
-    for bias in BIASES
+DEFAULT_SOLVER = [
+    *(
+        PegasosClassifier(loss=loss, bias=bias)
+        for loss in ("hinge", "squared_hinge", "logistic")
+        for bias in BIASES
+    ),
+    *(PegasosRegressor(bias=bias) for bias in BIASES),
 ]
-REGRESSORS = [PegasosRegressor(bias=bias) for bias in BIASES]
+STREAMS = [PegasosClassifier(lam=0.1), PegasosRegressor(lam=0.1)]  # with `lam`, partial_fit appears
+CHOSEN_SOLVER = [
+    estimator(solver=solver)
+    for estimator in (PegasosClassifier, PegasosRegressor)
+    for solver in ("pegasos", "sgd")
+]
 
 
-@parametrize_with_checks(CLASSIFIERS + REGRESSORS)
+def expected_failures(estimator):
+    reason = (
+        "weights and repetitions give the same optimum, but the check compares to seven digits; a "
+        "stochastic solver that was asked for by name stops at tol"
+    )
+    return {
+        "check_sample_weight_equivalence_on_dense_data": reason,
+        "check_sample_weight_equivalence_on_sparse_data": reason,
+    }
+
+
+@parametrize_with_checks(DEFAULT_SOLVER)
 def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(STREAMS)
+def test_estimators_that_stream_keep_the_contract_too(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(CHOSEN_SOLVER, expected_failed_checks=expected_failures)
+def test_stochastic_solvers_keep_all_of_it_but_the_seventh_digit(estimator, check):
     check(estimator)

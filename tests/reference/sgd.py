@@ -1,4 +1,4 @@
-"""SGD-s and SGD-m as a perceptron with a growing margin: every presentation, one after the other."""
+"""SGD-s and SGD-m as a perceptron with a growing margin: each presentation on its own."""
 
 import numpy as np
 

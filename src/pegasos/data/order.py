@@ -8,17 +8,16 @@ stored and resumed exactly. The generator is SplitMix64: the same numbers on eve
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import Rows, shape, stored_bytes
+from pegasos.data.rows import CsrRows, Rows, shape, stored_bytes
 from pegasos.dispatch import compiled
 
 Sampling = Literal["iid", "epoch", "fixed"]
 
-BLOCK_BYTES = 8192  # of neighbouring rows: two pages of memory
-WINDOW = 256  # blocks shuffled into each other: what the processor's page tables hold
+STRETCH_BYTES = 16_384  # of neighbouring dense rows: a few pages of memory
 CACHE_BYTES = 1_000_000
 
 
@@ -35,16 +34,33 @@ def shuffle(order, state):  # type: ignore[no-untyped-def]
         order[i], order[j] = order[j], order[i]
 
 
-def rows_per_block(rows: Rows) -> int:
-    """Return how many neighbouring rows to visit together: about BLOCK_BYTES of them.
+class Stretches(NamedTuple):
+    """How the rows are cut for a permutation that reads memory in stretches.
 
-    Small data, which stays in the processor's cache, is permuted row by row.
+    `length` neighbouring rows make a stretch; `together` stretches are visited together: shuffled
+    into each other, or `in_turn`, one row of each after the other.
+    """
+
+    length: int
+    together: int
+    in_turn: bool
+
+
+def stretches_of(rows: Rows) -> Stretches:
+    """Choose how to cut the rows; small data, which stays in cache, is permuted row by row.
+
+    Neighbouring rows of a dense table are often alike (sorted by place or time), so many short
+    stretches are shuffled. Sparse rows are read from a few long ones in turn, which the processor
+    recognises and fetches ahead of.
     """
     n, _ = shape(rows)
     bytes_per_row = stored_bytes(rows) / max(1, n)
     if n * bytes_per_row <= CACHE_BYTES:
-        return 1
-    return int(np.clip(BLOCK_BYTES / max(1.0, bytes_per_row), 1, 64))
+        return Stretches(1, 1, False)
+    if isinstance(rows, CsrRows):
+        return Stretches(128, 16, True)
+    length = int(np.clip(STRETCH_BYTES / max(1.0, bytes_per_row), 1, 64))
+    return Stretches(length, 128, False)
 
 
 @compiled
@@ -60,32 +76,34 @@ def _gather_and_shuffle(order, idle, idle_visits, state):  # type: ignore[no-unt
 
 
 @compiled
-def permute(order, block, idle, idle_visits, state):  # type: ignore[no-untyped-def]
+def permute(order, stretches, idle, idle_visits, state):  # type: ignore[no-untyped-def]
     """Write the rows in a random order into `order`; return how many they are.
 
-    WINDOW blocks of `block` neighbouring rows are drawn at random and all their rows shuffled, then
-    the next ones: not every permutation can occur, but only a few hundred pages of memory are in
-    use at a time, which doubles the speed. (Visiting block after block would be faster still, but
-    where neighbouring rows are alike, as in covtype, it takes ten times the epochs.) Rows with
-    idle[i] >= idle_visits are left out.
+    Stretches of neighbouring rows are drawn at random, a few at a time, and their rows mixed: not
+    every permutation can occur, but little memory is in use at a time, which doubles the speed.
+    (Stretch after stretch would be faster still, but where neighbouring rows are alike, as in
+    covtype, it takes ten times the epochs.) Rows with idle[i] >= idle_visits are left out.
     """
+    length, together, in_turn = stretches
     n = len(idle)
-    if block == 1:  # one window, and no list of blocks
+    if length == 1:  # one window, and no list of stretches
         return _gather_and_shuffle(order, idle, idle_visits, state)
-    starts = np.empty((n + block - 1) // block, dtype=np.uint32)
+    starts = np.empty((n + length - 1) // length, dtype=np.uint32)
     for b in range(len(starts)):
-        starts[b] = b * block
+        starts[b] = b * length
     shuffle(starts, state)
-    t, first = 0, 0
-    for b in range(len(starts)):
-        start = np.int64(starts[b])
-        for i in range(start, min(n, start + block)):
-            if idle[i] < idle_visits:
-                order[t] = i
-                t += 1
-        if (b + 1) % WINDOW == 0 or b + 1 == len(starts):
-            shuffle(order[first:t], state)
-            first = t
+    t = 0
+    for first in range(0, len(starts), together):
+        window = starts[first : first + together]
+        begin = t
+        for r in range(length):
+            for b in range(len(window)):
+                i = np.int64(window[b]) + r
+                if i < n and idle[i] < idle_visits:
+                    order[t] = i
+                    t += 1
+        if not in_turn:
+            shuffle(order[begin:t], state)
     return t
 
 

@@ -92,7 +92,7 @@ def combination(problem: Problem, A: FloatArray) -> FloatArray:
 @inlined
 def weight(weights, i):  # type: ignore[no-untyped-def]
     """Return s_i."""
-    return weights.values[i & weights.mask]
+    return weights.values[np.int64(i) & weights.mask]
 
 
 @compiled

@@ -252,11 +252,14 @@ def test_objective_agrees_with_scikit_learn():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"batch_size": 0}, "batch_size must be a whole number from 1 to the number of rows; got 0"),
+        (
+            {"batch_size": 0},
+            "batch_size must be a whole number from 1 to the number of rows; got 0",
+        ),
         ({"batch_size": 2.0}, "batch_size must be a whole number .* got 2.0"),
         ({"batch_size": 31}, "batch_size must be at most the number of rows, 30; got 31"),
         ({"sampling": "random"}, 'sampling must be one of "epoch", "iid", "fixed"; got \'random\''),
-        ({"output": "best"}, 'output must be one of "tail", .*; got \'best\''),
+        ({"output": "best"}, "output must be one of \"tail\", .*; got 'best'"),
         ({"projection": "yes"}, "projection must be True or False; got 'yes'"),
     ],
 )
@@ -295,9 +298,7 @@ def test_rows_of_weight_zero_are_not_there():
     _, visits = run_epochs(problem, Pegasos(), 4)
     state, _ = run_epochs(problem, Pegasos(), 4)
     kept = [[i] for i in visits if weights[i] > 0.0]
-    path = reference.pegasos(
-        taken(Hinge()), drawn.X, drawn.y[:, 0], weights, drawn.lam, kept
-    )
+    path = reference.pegasos(taken(Hinge()), drawn.X, drawn.y[:, 0], weights, drawn.lam, kept)
     W, _ = primal.last_weights(problem, state)
     np.testing.assert_allclose(W[:, 0], path.w[:-1], rtol=1e-10)
 

@@ -124,6 +124,8 @@ class ConvergenceDisplay:
         positive = dual[dual > 0.0]
         if len(positive) and primal.max() > 3.0 * positive.min():
             self.ax_.set_yscale("log")
+        else:
+            self.ax_.ticklabel_format(axis="y", useOffset=False)
         floor = positive.min() if len(positive) else 0.0
         self.ax_.fill_between(at, np.maximum(dual, floor), primal, color="0.5", alpha=0.15, lw=0.0)
         self.ax_.set_ylabel("objective")
@@ -142,11 +144,11 @@ class ConvergenceDisplay:
             self.gap_ax_.axhline(self.tol, color="#55a868", linestyle="--", linewidth=1.2)
             self.gap_ax_.annotate(
                 f"tol = {self.tol:g}",
-                (0.99, self.tol),
+                (0.01, self.tol),
                 xycoords=("axes fraction", "data"),
                 textcoords="offset points",
                 xytext=(0, 3),
-                ha="right",
+                ha="left",
                 color="#3f7d4e",
             )
 

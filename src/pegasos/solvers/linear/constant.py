@@ -28,6 +28,7 @@ from pegasos.problem.objective import Problem, blocks
 
 FREE_SCALE = 0.3  # constant feature around the centre, in root mean square row lengths
 WIDEN, NARROW = 1.2, 0.5  # the search's step: while the sign of J' stays, and when it turns
+ROUND = 0.1  # epochs spent on one value of the search, as a share of those behind it
 
 
 class Constant(NamedTuple):
@@ -44,10 +45,11 @@ class Constant(NamedTuple):
 
 @dataclass
 class Search:
-    """State of the outer search, one entry per model: the step and the last sign of J'."""
+    """State of the outer search: per model, the step and the last sign of J'; the next move."""
 
     step: FloatArray
     sign: FloatArray
+    due: int = 1  # passes after which the bias moves
 
 
 def new_constant(problem: Problem, way: str) -> Constant:
@@ -80,10 +82,16 @@ def move_centre(constant: Constant, a: FloatArray) -> None:
     constant.total[:] = 0.0
 
 
-def search_on(search: Search, constant: Constant) -> None:
-    """Move the offset against the sign of J' as the last epoch showed it."""
+def search_on(search: Search, constant: Constant, passes: int) -> None:
+    """Move the offset against the sign of J' as the epochs at its present value showed it.
+
+    Later values are given more epochs: signs close to the optimum take longer to tell.
+    """
+    if passes < search.due:
+        return
     sign = np.sign(constant.total)
     turned = sign * search.sign < 0.0
     search.step *= np.where(turned, NARROW, np.where(search.sign == 0.0, 1.0, WIDEN))
     constant.offset[:] += sign * search.step
     search.sign, constant.total[:] = sign, 0.0
+    search.due = passes + 1 + int(ROUND * passes)

@@ -117,8 +117,10 @@ def tick(course, lam, s):  # type: ignore[no-untyped-def]
     """Let the time grow by the weight s of a batch; return the numbers of its step."""
     N = course.N[0]
     course.N[0] = N + s
-    before = 1.0 / (lam * N) if N > 0.0 else 0.0
-    return Step(s, before, 1.0 / (lam * (N + s)), N / (N + s))
+    if N == 0.0:
+        return Step(s, 0.0, 1.0 / (lam * s), 0.0)
+    before, shrink = 1.0 / (lam * N), N / (N + s)
+    return Step(s, before, before * shrink, shrink)
 
 
 @inlined
@@ -168,10 +170,9 @@ def add_row(problem, i, j, step, run):  # type: ignore[no-untyped-def]
     s, some, square_scale = weight(problem.costs.weights, i), False, constant.scale**2
     count_visit(sums, i)
     for m in range(len(z)):
-        a = A[j, m]
-        coefficients[m] = s * a / course.c[m]
+        a, coefficients[m] = A[j, m], 0.0
         if a != 0.0:
-            some = True
+            some, coefficients[m] = True, s * a / course.c[m]
             add_dual(sums, i, m, a / course.c[m])
             if constant.rate > 0.0:
                 constant.offset[m] += constant.rate * s * a / np.sqrt(step.s * course.N[0])

@@ -44,7 +44,7 @@ from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
 Output = Literal["tail", "last", "average", "random"]
-AHEAD = 4  # rows between the one being read and the one being fetched
+AHEAD = 8  # rows between the one being read and the one being fetched
 
 
 @dataclass

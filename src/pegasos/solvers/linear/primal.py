@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import draw, draw_sets, identity, permute, rows_per_block
+from pegasos.data.order import Stretches, draw, draw_sets, identity, permute, stretches_of
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.objective import Problem, combination, flat
 from pegasos.solvers.linear.constant import (
@@ -48,7 +48,7 @@ class PrimalState:
     idle: Any  # all zero
     pool: Any  # the rows that sets are drawn from; empty unless drawn independently
     random: Any
-    block: int
+    stretches: Stretches
     met: FloatArray  # (2, K): sums of s_i gain(a_i) over the run, of s_i loss over the epoch (SGD)
     passes: int = 0  # over the rows; the tail counts a pass of SGD-m as several epochs
     position: int = 0  # in the present epoch
@@ -76,7 +76,7 @@ def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> Pr
         idle=np.zeros(n, dtype=np.uint8),
         pool=identity(n if is_independent else 0),
         random=np.array([seed], dtype=np.uint64),
-        block=rows_per_block(problem.rows),
+        stretches=stretches_of(problem.rows),
         met=np.zeros((2, K)),
     )
 
@@ -104,7 +104,7 @@ def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
 def draw_epoch(state: PrimalState, sampling: str, size: int) -> None:
     """Write the rows of the next epoch into the order."""
     if sampling == "epoch" or (sampling == "fixed" and state.course.N[0] == 0.0):
-        permute(state.order, state.block, state.idle, NEVER_IDLE, state.random)
+        permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
     elif sampling == "iid" and size == 1:
         draw(state.order, len(state.order), state.random)
     elif sampling == "iid":
@@ -137,7 +137,7 @@ def end_epoch(problem: Problem, state: PrimalState, way: str, times: int = 1) ->
     if problem.is_free and way == "free":
         move_centre(state.constant, factor(problem, state.course))
     elif problem.is_free and way == "free-search":
-        search_on(state.search, state.constant)
+        search_on(state.search, state.constant, state.passes)
 
 
 def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:

@@ -11,8 +11,8 @@ c that moves onto the present bias after every epoch (proximal point, or method 
 the multiplier of sum_i s_i a_i = 0).
 
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
-passes over the others, as many as take the time of one pass over all; every epoch ends with a pass over all rows, so a certificate never sees a
-row that was left out.
+passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
+over all rows, so a certificate never sees a row that was left out.
 
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import identity, permute, rows_per_block
+from pegasos.data.order import Stretches, identity, permute, stretches_of
 from pegasos.data.rows import FloatArray, add, fetch, scores, shape, square_norms
 from pegasos.dispatch import compiled
 from pegasos.options import Options
@@ -63,7 +63,7 @@ class SdcaState:
     idle: Any
     random: Any
     met: FloatArray  # sums of gap terms, gains and weights over sampled rows of this pass, (3, K)
-    block: int  # neighbouring rows visited together
+    stretches: Stretches
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -94,7 +94,7 @@ class SDCA(Options):
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
             met=np.zeros((3, K)),
-            block=rows_per_block(problem.rows),
+            stretches=stretches_of(problem.rows),
         )
         for start, stop in blocks(problem.rows):
             square_norms(problem.rows, start, stop, state.square_norms)
@@ -113,7 +113,7 @@ class SDCA(Options):
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.met[:] = 0.0
-            state.active = permute(state.order, state.block, state.idle, limit, state.random)
+            state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
         _, length = blocks(problem.rows)[0]
         stop = min(state.active, state.position + length)
         order = state.order[state.position : stop]

@@ -39,7 +39,7 @@ from pegasos.solvers.linear.course import add_row, factor, tick, write_slopes
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
-AHEAD = 4  # rows between the one being read and the one being fetched
+AHEAD = 8  # rows between the one being read and the one being fetched
 PLAIN_EVERY = 5  # passes of SGD-m: one in so many presents each row once
 
 

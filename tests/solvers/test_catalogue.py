@@ -1,0 +1,69 @@
+"""What solvers can do, and what is refused with a sentence that says what to use instead."""
+
+import pytest
+from sklearn.base import clone
+
+from pegasos.errors import InvalidParameter
+from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from pegasos.solvers.catalogue import BIASES, LINEAR_SOLVERS, linear_solver, resolve
+from pegasos.solvers.linear.pegasos import Pegasos
+from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.linear.sgd import SGD
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.mark.parametrize("name", LINEAR_SOLVERS)
+def test_names_give_solvers_of_that_name(name):
+    assert linear_solver(name).name == name
+    assert resolve(name, Hinge(), "none").name == name
+
+
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+def test_auto_is_dual_coordinate_ascent(bias):
+    assert isinstance(resolve("auto", Logistic(), bias), SDCA)
+
+
+@pytest.mark.parametrize("bias", ["free-subgradient", "free-search"])
+def test_auto_is_pegasos_where_only_pegasos_has_the_bias(bias):
+    assert isinstance(resolve("auto", Logistic(), bias), Pegasos)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_the_way_of_the_bias_goes_to_a_copy(bias):
+    options = Pegasos(batch_size=7)
+    found = resolve(options, Hinge(), bias)
+    assert found.bias_way == bias
+    assert found.batch_size == 7
+    assert options.bias_way == "free"
+    assert "bias_way" not in options.get_params()
+    assert clone(options) == options
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss", "bias", "message"),
+    [
+        ("sdca", Hinge(), "free-batch",
+         'solver="sdca" has no bias="free-batch"; use bias="free" or solver="pegasos"'),
+        ("sgd", Hinge(), "free-search",
+         'solver="sgd" has no bias="free-search"; use bias="free" or solver="pegasos"'),
+        ("sgd", Hinge(), "free-subgradient", 'solver="sgd" has no bias="free-subgradient"'),
+        ("pegasos", Hinge(), "free-batch", "needs batch_size >= 2; got batch_size=1"),
+        ("auto", Hinge(), "free-batch", r"Use solver=Pegasos\(batch_size=...\)"),
+        (Pegasos(batch_size=9), Logistic(), "free-batch", "weighted median.* Use bias=\"free\""),
+        (Pegasos(batch_size=9), SquaredHinge(), "free-batch", "weighted median"),
+        (SGD(variant="m"), EpsilonInsensitive(0.1), "none", 'Use variant="s", or loss="hinge"'),
+        (SGD(variant="m"), Logistic(), "free", "counts margin errors of the hinge loss"),
+        ("pegasos", Hinge(), "both", 'bias must be one of "none", .* got \'both\''),
+        ("newton", Hinge(), "free", 'solver must be "auto", "sdca", "pegasos", "sgd" or an object'),
+        (3, Hinge(), "free", r"solver must be a name or one of SDCA\(...\), .*; got 3"),
+        (Pegasos(batch_size="all"), Hinge(), "free", "batch_size must be a whole number"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_is_refused_with_advice(solver, loss, bias, message):
+    with pytest.raises(InvalidParameter, match=message):
+        resolve(solver, loss, bias)
+
+
+def test_multiple_presentations_take_the_hinge():
+    assert resolve(SGD(variant="m"), Hinge(), "free").variant == "m"

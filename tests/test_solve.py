@@ -1,0 +1,160 @@
+"""The outer loop: limits, certificates, wishes, and what it tells its watch."""
+
+import time
+
+import numpy as np
+import pytest
+
+from pegasos.certificate.stopping import Outcome, Stopping
+from pegasos.data.rows import as_rows
+from pegasos.problem.losses import Hinge, SquaredHinge
+from pegasos.problem.objective import make_problem
+from pegasos.progress import Watch
+from pegasos.solve import Solution, solve
+from pegasos.solvers.linear.sdca import SDCA
+
+
+def problem(n=60, d=4, lam=0.05, loss=None, bias="free", seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(n) > 0.2, 1.0, -1.0)
+    return make_problem(loss or Hinge(), as_rows(X), y[:, None], None, lam, bias)
+
+
+class Diary(Watch):
+    """Write down what the loop tells."""
+
+    def __init__(self, stop_at=None, asks=False):
+        self.epochs, self.records, self.left, self.end = [], [], [], None
+        self.stop_at, self.asks, self.models = stop_at, asks, []
+
+    def epoch(self, epochs, model):
+        self.epochs.append(epochs)
+        if self.asks:
+            self.models.append(model())
+        return epochs == self.stop_at
+
+    def certified(self, record, seconds_left):
+        self.records.append(record)
+        self.left.append(seconds_left)
+
+    def finished(self, certificate):
+        self.end = certificate
+
+
+@pytest.mark.fast
+def test_a_fit_ends_when_its_tolerance_is_proven():
+    solution = solve(problem(), SDCA(), Stopping(tol=1e-3, max_iter=10_000))
+    assert isinstance(solution, Solution)
+    assert solution.outcome is Outcome.TOLERANCE
+    assert solution.certificate.relative_gap <= 1e-3
+    assert solution.certificate.reason == "the tolerance was reached"
+
+
+@pytest.mark.fast
+def test_max_iter_counts_epochs_and_the_last_state_is_certified():
+    diary = Diary()
+    solution = solve(problem(), SDCA(), Stopping(tol=1e-15, max_iter=5), watch=diary)
+    assert solution.outcome is Outcome.EPOCHS
+    assert solution.certificate.epochs == 5
+    assert diary.epochs == [1, 2, 3, 4, 5]
+    assert solution.trace.records[-1].epoch == 5
+    assert diary.end == solution.certificate
+
+
+@pytest.mark.fast
+def test_a_limit_that_comes_with_the_tolerance_is_no_failure():
+    solution = solve(problem(), SDCA(), Stopping(tol=0.9, max_iter=1))
+    assert solution.certificate.epochs == 1
+    assert solution.outcome is Outcome.TOLERANCE
+
+
+@pytest.mark.fast
+def test_a_watch_may_end_the_fit_and_the_state_is_certified():
+    solution = solve(problem(), SDCA(), Stopping(tol=1e-15), watch=Diary(stop_at=2))
+    assert solution.outcome is Outcome.CALLBACK
+    assert solution.trace.records[-1].epoch == 2
+
+
+@pytest.mark.fast
+def test_a_watch_that_asks_for_models_gets_certified_ones_and_delays_nothing():
+    limits = Stopping(tol=1e-3, max_iter=10_000)
+    diary = Diary(asks=True)
+    plain = solve(problem(), SDCA(), limits)
+    asked = solve(problem(), SDCA(), limits, watch=diary)
+    assert asked.certificate.epochs <= plain.certificate.epochs
+    assert len(diary.models) == len(diary.records) == asked.certificate.epochs
+    W, b = diary.models[-1]
+    assert W.shape == (4, 1)
+    assert b.shape == (1,)
+
+
+@pytest.mark.fast
+def test_the_loop_does_not_look_at_the_clock_to_decide_what_to_compute(monkeypatch):
+    limits = Stopping(tol=1e-6, max_iter=10_000)
+    plain = solve(problem(), SDCA(), limits, seed=3)
+    tick = iter(np.cumsum(np.random.default_rng(0).exponential(size=1_000_000)))
+    monkeypatch.setattr("pegasos.solve.time.perf_counter", lambda: next(tick))
+    odd = solve(problem(), SDCA(), limits, seed=3)
+    assert [r.epoch for r in odd.trace.records] == [r.epoch for r in plain.trace.records]
+    np.testing.assert_array_equal(odd.W, plain.W)
+
+
+def test_max_time_is_obeyed_within_half_a_second():
+    large = problem(n=200_000, d=50, lam=1e-7)
+    solve(large, SDCA(), Stopping(tol=1e-12, max_iter=1))  # compiles, if it must
+    for limit in (0.3, 1.2):
+        start = time.perf_counter()
+        solution = solve(large, SDCA(), Stopping(tol=1e-12, max_iter=100_000, max_time=limit))
+        assert solution.outcome is Outcome.TIME
+        assert time.perf_counter() - start < limit + 0.5
+        assert np.isfinite(solution.certificate.gap)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_a_wish_goes_to_rounding_and_no_further(loss):
+    limits = Stopping(tol=1e-3, max_iter=5000, wish=1e-22, wish_epochs=5000)
+    solution = solve(problem(loss=loss), SDCA(), limits)
+    assert solution.outcome is Outcome.TOLERANCE
+    assert solution.certificate.relative_gap < 1e-12
+    assert solution.certificate.epochs < 5000
+
+
+@pytest.mark.fast
+def test_a_wish_that_takes_too_long_is_given_up():
+    limits = Stopping(tol=0.5, max_iter=5000, wish=1e-22, wish_epochs=20)
+    solution = solve(problem(), SDCA(), limits)
+    assert solution.outcome is Outcome.TOLERANCE
+    assert solution.certificate.epochs < 60
+
+
+@pytest.mark.fast
+def test_certificates_get_rarer_as_epochs_pass():
+    diary = Diary()
+    solve(problem(), SDCA(shrinking=False), Stopping(tol=1e-15, max_iter=300), watch=diary)
+    assert len(diary.records) < 40
+
+
+@pytest.mark.fast
+def test_the_forecast_is_of_the_right_order():
+    diary = Diary()
+    solution = solve(problem(), SDCA(), Stopping(tol=1e-4, max_iter=10_000), watch=diary)
+    forecasts = [left for left in diary.left[:-1] if np.isfinite(left)]
+    assert forecasts
+    assert all(left >= 0.0 for left in forecasts)
+    assert solution.certificate.relative_gap <= 1e-4
+
+
+@pytest.mark.fast
+def test_decisions_are_judged_as_the_caller_says():
+    seen = []
+
+    def decided(low, high):
+        seen.append((low <= high).all())
+        return np.ones(len(low), dtype=bool)
+
+    limits = Stopping(tol=1e-12, rule="decisions")
+    solution = solve(problem(), SDCA(), limits, decided=decided)
+    assert solution.outcome is Outcome.DECISIONS
+    assert all(seen)
+    assert solution.certificate.epochs <= 5
