@@ -34,7 +34,7 @@ BAD_PARAMETERS = [
     ({"verbose": -1}, r"verbose must be 0 or 1; got -1"),
 ]
 BAD_FOR_CLASSIFIER = [
-    ({"loss": "huber"}, r'loss must be "hinge", "squared_hinge" or "logistic" .*; got \'huber\''),
+    ({"loss": "huber"}, r'loss must be "hinge", "squared_hinge", "logistic" or .*; got \'huber\''),
     ({"loss": "epsilon_insensitive"}, r"loss must be .* That loss is for regression"),
     ({"loss": None}, r"loss must be .*; got None"),
     ({"loss": ["hinge"]}, r"loss must be .*; got \['hinge'\]"),

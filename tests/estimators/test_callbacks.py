@@ -1,5 +1,8 @@
 """Callbacks of scikit-learn 1.9: one task per epoch, no cost without them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -134,3 +137,14 @@ def test_a_failing_fit_still_closes_its_callbacks(iris):
     with pytest.raises(RuntimeError, match="on purpose"):
         model.fit(*iris)
     assert recorder.events[-1] == "teardown"
+
+
+def test_before_scikit_learn_1_9_there_is_nothing_to_set():
+    code = (
+        "import sys\n"
+        "sys.modules['sklearn.callback'] = None\n"
+        "from pegasos import PegasosClassifier\n"
+        "assert not hasattr(PegasosClassifier, 'set_callbacks')\n"
+        "PegasosClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 1])\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

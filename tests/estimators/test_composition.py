@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pegasos import SDCA, CustomLoss, PegasosClassifier, PegasosRegressor
+from pegasos.errors import InvalidParameter
 
 
 def squared_value(z, y):
@@ -136,6 +137,14 @@ def test_options_of_a_solver_are_parameters():
     model.set_params(solver__shrinking=False)
     assert model.solver.shrinking is False
     assert "SDCA(shrinking=False)" in repr(model)
+
+
+@pytest.mark.fast
+def test_options_of_a_name_are_refused_with_advice():
+    with pytest.raises(InvalidParameter, match="'auto' is a name without options; give an object"):
+        PegasosClassifier().set_params(solver__shrinking=False)
+    model = PegasosClassifier().set_params(solver=SDCA(), solver__shrinking=False)
+    assert model.solver == SDCA(shrinking=False)
 
 
 def test_a_grid_search_reaches_the_options_of_a_solver(iris):

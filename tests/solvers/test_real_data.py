@@ -95,7 +95,7 @@ def test_cov1_as_in_the_paper():
     rows, Y = as_rows(dataset.X), dataset.y[:, None].astype(np.float64)
     problem = make_problem(Hinge(), rows, Y, None, dataset.lam)
     best = solve(problem, resolve("sdca", Hinge(), "none"), Stopping(tol=1e-3, max_iter=3000))
-    found = solve(problem, resolve("pegasos", Hinge(), "none"), Stopping(tol=0.01, max_iter=40))
+    found = solve(problem, resolve("pegasos", Hinge(), "none"), Stopping(tol=0.01, max_iter=100))
     X, y = rows_left_for_testing()
     errors = [float(np.mean(np.sign(X @ s.W[:, 0]) != y)) for s in (found, best)]
     print(f"cov1: {found.certificate}; optimum {best.certificate}; test errors {errors}")

@@ -16,7 +16,12 @@ from pegasos.certificate.predictions import Ball
 from pegasos.certificate.stopping import Certificate, Outcome
 from pegasos.data.rows import FloatArray, Rows, all_scores, float_type, shape, stored_values
 from pegasos.data.validate import checked_rows
-from pegasos.errors import FitInterrupted, NotCertified, ToleranceNotReached
+from pegasos.errors import (
+    FitInterrupted,
+    InvalidParameter,
+    NotCertified,
+    ToleranceNotReached,
+)
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import Parameters
@@ -152,6 +157,29 @@ class LinearEstimator(CallbackSupport, BaseEstimator):
             )
         low, high = self._ball.bounds(checked_rows(self, X, reset=False))
         return low, high
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters; options of a solver or loss object as `solver__option`.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+        """
+        for name in params:
+            owner, nested, option = name.partition("__")
+            value = params.get(owner, getattr(self, owner, None))
+            if nested and owner in ("solver", "loss") and isinstance(value, str):
+                raise InvalidParameter(
+                    f"{owner}={value!r} is a name without options; give an object, such as "
+                    f"solver=SDCA(), before setting {option}."
+                )
+        return super().set_params(**params)
 
     def __getattr__(self, name: str) -> Any:
         """Explain why a certificate is missing; called for attributes that are not there."""

@@ -370,8 +370,8 @@ class PegasosClassifier(ClassifierMixin, LinearEstimator):
         is_certain : ndarray of bool of shape (n,), or (n, n_labels) for multilabel
             True where the exact optimum is proven to predict the same label.
         """
-        low, high = self._bounds(X)
-        return self._labels.settled(low, high)
+        Z, (low, high) = self._scores(X), self._bounds(X)
+        return self._labels.certain(Z, low, high)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.certificate.stopping import Certificate, Outcome, in_percent
-from pegasos.data.rows import CsrRows, FloatArray, Rows, shape
+from pegasos.data.rows import CsrRows, FloatArray, Rows, shape, stored_values
 from pegasos.progress import duration
 from pegasos.solve import Solution
 
-SAMPLED_ROWS = 10_000
+SAMPLED_ROWS, SAMPLED_VALUES = 10_000, 500_000
 UNEVEN = 100.0  # largest over smallest column scale from which scaling is advised
-HUGE = 1e4  # C ||x||^2 from which C is held responsible
+HUGE = 1e3  # C ||x||^2 from which C is held responsible
 WORTH_WAITING = 5.0  # as many times what was done is worth waiting for
 
 
@@ -66,12 +66,14 @@ def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
         return _weaken(estimator, scales.mean_square)
     if np.isfinite(epochs) and epochs <= 1000.0 * certificate.epochs:
         return _wait(solution, epochs)
-    return (
-        "The gap falls too slowly for a forecast. If this accuracy is enough, set "
-        f"tol={_rounded_up(certificate.relative_gap):g}."
-        if certificate.relative_gap <= 1.0
-        else f"Give it more epochs: max_iter={10 * certificate.epochs}."
-    )
+    if certificate.relative_gap <= 1.0:
+        return (
+            "The gap falls too slowly for a forecast. If this accuracy is enough, set "
+            f"tol={_rounded_up(certificate.relative_gap):g}."
+        )
+    if solution.outcome is Outcome.TIME:
+        return f"Too little time; set max_time={_rounded_up(10.0 * certificate.seconds):g}."
+    return f"Too few epochs; set max_iter={10 * certificate.epochs}."
 
 
 def _wait(solution: Solution, epochs: float) -> str:
@@ -101,7 +103,7 @@ def _scale(estimator: Any, scales: Scales, rows: Rows) -> str:
 
 
 def _weaken(estimator: Any, mean_square: float) -> str:
-    C = _rounded_down(0.01 * HUGE / mean_square)
+    C = _rounded_down(0.1 * HUGE / mean_square)
     name, value = ("C", C) if estimator.lam is None else ("lam", estimator.C_ * estimator.lam_ / C)
     given = estimator.C if estimator.lam is None else estimator.lam
     return (
@@ -133,7 +135,8 @@ def column_scales(rows: Rows) -> Scales:
 def _column_squares(rows: Rows) -> tuple[FloatArray, float]:
     """Return mean squares per column (sparse rows: of stored values) and the rows' mean square."""
     n, d = shape(rows)
-    step = max(1, n // SAMPLED_ROWS)
+    values_per_row = max(1, stored_values(rows) // n)
+    step = max(1, n // max(1, min(SAMPLED_ROWS, SAMPLED_VALUES // values_per_row)))
     if not isinstance(rows, CsrRows):
         squares = np.square(rows.X[::step], dtype=np.float64).mean(axis=0)
         return squares, float(squares.sum())

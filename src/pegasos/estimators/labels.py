@@ -38,7 +38,7 @@ class Labels:
         is_unknown = self.classes[codes] != y
         if np.any(is_unknown):
             raise InvalidData(
-                f"y contains {y[is_unknown][0]!r}, which is not among the classes "
+                f"y contains {y[is_unknown][:1].tolist()[0]!r}, which is not among the classes "
                 f"{self.classes.tolist()!r}."
             )
         return codes
@@ -58,6 +58,10 @@ class Labels:
         if self.kind == "binary":
             return self.classes[(Z[:, 0] > 0.0).astype(int)]
         return self.classes[Z.argmax(axis=1)]
+
+    def certain(self, Z: FloatArray, low: FloatArray, high: FloatArray) -> Any:
+        """Tell which labels predicted by Z are those of every decision value within bounds."""
+        return self.settled(low, high) & (self.predicted(Z) == self.predicted(low))
 
     def settled(self, low: FloatArray, high: FloatArray) -> Any:
         """Tell which labels are the same anywhere between two bounds on the decision values."""
@@ -79,7 +83,8 @@ def is_multilabel(y: Any) -> bool:
 def labels_of(y: Any) -> tuple[Labels, Any]:
     """Find the classes in y, of shape (n,); return them and the place of every label in them."""
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
+    codes = np.searchsorted(classes, y)  # less memory than np.unique's own inverse
     return Labels(classes, "binary" if len(classes) <= 2 else "multiclass"), codes
 
 
@@ -96,7 +101,7 @@ def check_two_classes(labels: Labels, codes: Any, weights: FloatArray | None) ->
         return
     if len(present) == 0:
         raise InvalidData("sample_weight times class_weight is zero for every row of X.")
-    only = labels.classes[present[0]]
+    only = labels.classes.tolist()[present[0]]
     counted = "" if weights is None else " among the rows of positive weight"
     raise InvalidData(
         f"y has one class only, {only!r}{counted}; a classifier needs at least two classes."

@@ -96,7 +96,7 @@ def margin_loss(loss: Any) -> Any:
     if isinstance(loss, Hinge | SquaredHinge | Logistic | CustomLoss):
         return loss
     raise InvalidParameter(
-        f"loss must be {listed(tuple(MARGIN_LOSSES))} or a CustomLoss; got {loss!r}."
+        f'loss must be "hinge", "squared_hinge", "logistic" or a CustomLoss; got {loss!r}.'
         + (" That loss is for regression." if _is_for_regression(loss) else "")
     )
 

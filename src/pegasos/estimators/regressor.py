@@ -235,6 +235,6 @@ def as_numbers(y: Any) -> FloatArray:
         return np.ascontiguousarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidData(
-            f"y must hold numbers; got values such as {np.asarray(y).ravel()[0]!r}. "
+            f"y must hold numbers; got values such as {np.asarray(y).ravel().tolist()[0]!r}. "
             "PegasosClassifier takes labels of any type."
         ) from None

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, Rows, add, shape, stored_values
+from pegasos.data.rows import FloatArray, Rows, add, shape, square_norms, stored_values
 from pegasos.dispatch import compiled, inlined
 
 Bias = Literal["none", "regularized", "free"]
@@ -66,6 +66,20 @@ def make_problem(
         weights, S = Weights(sample_weight, -1), float(sample_weight.sum())
     scale = float(bias_scale) if bias == "regularized" else 0.0
     return Problem(Costs(loss, Y, weights), rows, S, float(lam), scale, bias == "free")
+
+
+def row_square_norms(problem: Problem) -> FloatArray:
+    """Return ||x_i||^2 of every row."""
+    squares = np.empty(shape(problem.rows)[0])
+    for start, stop in blocks(problem.rows):
+        square_norms(problem.rows, start, stop, squares)
+    return squares
+
+
+def typical_length(problem: Problem, squares: FloatArray) -> float:
+    """Return the root mean square length of the rows, weights counted; 1 if all are zero."""
+    weights = problem.costs.weights.values
+    return float(np.sqrt((weights * squares).sum() / problem.S)) or 1.0
 
 
 def flat(W: FloatArray) -> FloatArray:

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, shape, square_norms
-from pegasos.problem.objective import Problem, blocks
+from pegasos.data.rows import FloatArray
+from pegasos.problem.objective import Problem, row_square_norms, typical_length
 
 FREE_SCALE = 0.3  # constant feature around the centre, in root mean square row lengths
 WIDEN, NARROW = 1.2, 0.5  # the search's step: while the sign of J' stays, and when it turns
@@ -57,7 +57,9 @@ def new_constant(problem: Problem, way: str) -> Constant:
     K = problem.costs.Y.shape[1]
     scale, rate = problem.bias_scale, 0.0
     if problem.is_free:
-        scale = typical_length(problem) * FREE_SCALE if way == "free" else 0.0
+        scale = 0.0
+        if way == "free":
+            scale = FREE_SCALE * typical_length(problem, row_square_norms(problem))
         rate = 1.0 if way == "free-subgradient" else 0.0
     return Constant(scale, np.zeros(K), np.zeros(K), rate)
 
@@ -66,14 +68,6 @@ def new_search(problem: Problem) -> Search:
     """Return the start of an outer search; its first step is as long as the targets are large."""
     Y = problem.costs.Y
     return Search(np.maximum(np.abs(Y).max(axis=0), 1e-3), np.zeros(Y.shape[1]))
-
-
-def typical_length(problem: Problem) -> float:
-    """Return the root mean square length of the rows; 1 if all are zero."""
-    squares = np.empty(shape(problem.rows)[0])
-    for start, stop in blocks(problem.rows):
-        square_norms(problem.rows, start, stop, squares)
-    return float(np.sqrt(squares.mean())) or 1.0
 
 
 def move_centre(constant: Constant, a: FloatArray) -> None:

@@ -28,11 +28,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pegasos.data.order import Stretches, identity, permute, stretches_of
-from pegasos.data.rows import FloatArray, add, fetch, scores, shape, square_norms
+from pegasos.data.rows import FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import compiled
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
-from pegasos.problem.objective import Problem, blocks, combination, flat, weight
+from pegasos.problem.objective import (
+    Problem,
+    blocks,
+    combination,
+    flat,
+    row_square_norms,
+    typical_length,
+    weight,
+)
 from pegasos.solvers.protocol import Advance, DualPoint
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
@@ -89,17 +97,15 @@ class SDCA(Options):
             A=np.zeros((n, K)) if previous is None else previous.A,
             W=np.zeros((d, K)),
             constant=Constant(problem.bias_scale, np.zeros(K), np.zeros(K)),
-            square_norms=np.empty(n),
+            square_norms=row_square_norms(problem),
             order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
             met=np.zeros((3, K)),
             stretches=stretches_of(problem.rows),
         )
-        for start, stop in blocks(problem.rows):
-            square_norms(problem.rows, start, stop, state.square_norms)
         if problem.is_free:
-            scale = FREE_BIAS_SCALE * float(np.sqrt(state.square_norms.mean())) or 1.0
+            scale = FREE_BIAS_SCALE * typical_length(problem, state.square_norms)
             state.constant = state.constant._replace(scale=scale)
         if previous is not None:
             state.constant.offset[:] = previous.constant.offset
@@ -165,7 +171,7 @@ def sdca_pass(problem, order, square_norms, A, W, idle, constant, met):  # type:
         s = weight(costs.weights, i)
         scores(problem.rows, i, W, z)
         q = s * (square_norms[i] + scale * scale) * inverse
-        moves, rests = False, s > 0.0
+        moves, rests = False, True
         for k in range(K):
             y, a = costs.Y[i, k], A[i, k]
             score = z[k] + offset[k] + scale * beta[k]
