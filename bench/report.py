@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "linear.md"
 RESULTS = CACHE / "results.json"
 COMMAND = "PEGASOS_DATA=<folder> python -m bench"
+STEPPER = "pegasos-pegasos"  # whose row rate others are compared with
 
 INTRODUCTION = """\
 # Linear SVM, side by side
@@ -29,7 +30,7 @@ Everyone solves lam/2 ||w||^2 + mean hinge loss, without bias, in one thread.
 - *Seconds to 1e-k*: the fastest fit from scratch whose true relative suboptimality, against an
   optimum certified by a duality gap, is at most 1e-k. In brackets: relative to `{reference}`.
 - *Reached*: the lowest objective over all efforts tried, and its suboptimality.
-- *ns*: nanoseconds per stored entry, epoch and model (5 epochs less 1).
+- *ns*: nanoseconds per stored entry, epoch and model (3 epochs less 1).
 - *Extra MB*: peak resident memory during a fit, less that before it.
 - *First call*: seconds of a fit of a few rows in a new process: import, and compilation or loading
   what an earlier process compiled.
@@ -83,7 +84,7 @@ def page(sections: Sequence[Section], facts: dict[str, str], limit: float) -> st
     """Return the whole document."""
     lines = [INTRODUCTION.format(reference=REFERENCE, limit=limit)]
     lines += [f"- {name}: {fact}" for name, fact in facts.items()]
-    lines += [f"- command: `{COMMAND}`", ""]
+    lines += [f"- command: `{COMMAND} --limit {limit:g}`", ""]
     return "\n".join(lines) + "\n" + "\n".join(section_table(section) for section in sections)
 
 
@@ -108,9 +109,8 @@ def section_table(section: Section) -> str:
                 "-" if m.first_call is None else f"{m.first_call:.2f}",
             ]
         )
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     interval = f"P* in [{dual:.8f}, {primal:.8f}]"
-    return f"## {section.title}\n\n{section.subtitle}. {interval}.\n\n{table}\n"
+    return f"## {section.title}\n\n{section.subtitle}. {interval}.\n\n{table(rows)}\n"
 
 
 def seconds(m: Measurement, ours: Measurement | None, threshold: float) -> str:
@@ -132,10 +132,35 @@ def summary(sections: Sequence[Section], facts: dict[str, str], threshold: float
         ours = by_name.get(REFERENCE)
         cells = [seconds(by_name[n], ours, threshold) if n in by_name else "-" for n in names]
         rows.append([section.title, *cells])
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (
         f"Seconds until the objective is truly within {threshold:.1%} of the certified optimum "
         f"(hinge loss, no bias, one thread; in brackets: relative to `{REFERENCE}`; a dash: not "
         f"reached in time). {facts['processor']}; {facts['date']}; `{COMMAND}`; all numbers, "
-        f"versions and objective values in `docs/benchmarks/linear.md`.\n\n{table}\n"
+        f"versions and objective values in `docs/benchmarks/linear.md`.\n\n{table(rows)}\n\n"
+        "Nanoseconds per stored entry, epoch and model (one step per row; in brackets: relative to "
+        f"`{STEPPER}`):\n\n{table(row_rates(sections))}\n"
     )
+
+
+def row_rates(sections: Sequence[Section]) -> list[list[str]]:
+    """Return rows of the README's second table: how fast solvers visit rows."""
+    names = list(
+        dict.fromkeys(m.solver for s in sections for m in s.measurements if m.ns_per_entry)
+    )
+    rows = [["dataset", *names], ["---", *["---:"] * len(names)]]
+    for section in sections:
+        rates = {m.solver: m.ns_per_entry for m in section.measurements if m.ns_per_entry}
+        own = rates.get(STEPPER)
+        cells = [
+            (f"{rates[n]:.2f}" + (f" ({rates[n] / own:.1f}x)" if own and n != STEPPER else ""))
+            if n in rates
+            else "-"
+            for n in names
+        ]
+        rows.append([section.title, *cells])
+    return rows
+
+
+def table(rows: list[list[str]]) -> str:
+    """Write rows of cells as Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
