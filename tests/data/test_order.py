@@ -115,7 +115,12 @@ def test_random_numbers_are_those_of_splitmix64():
 
 @pytest.mark.fast
 def test_only_large_data_is_visited_in_stretches():
-    assert stretches_of(as_rows(np.ones((100, 10)))).length == 1
-    assert stretches_of(as_rows(np.ones((20_000, 16)))).length == min(64, STRETCH_BYTES // 128)
-    assert stretches_of(as_rows(np.ones((200, 2 * STRETCH_BYTES // 8)))).length == 1
-    assert stretches_of(as_rows(sparse.csr_array(np.ones((20_000, 16))))).in_turn
+    def length(X):
+        return stretches_of(as_rows(X), in_turn=True).length
+
+    assert length(np.ones((100, 10))) == 1
+    assert length(np.ones((20_000, 16))) == min(64, STRETCH_BYTES // 128)
+    assert length(np.ones((200, 2 * STRETCH_BYTES // 8))) == 1
+    large = as_rows(sparse.csr_array(np.ones((20_000, 16))))
+    assert stretches_of(large, in_turn=True).in_turn
+    assert not stretches_of(large, in_turn=False).in_turn

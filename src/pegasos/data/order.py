@@ -46,18 +46,19 @@ class Stretches(NamedTuple):
     in_turn: bool
 
 
-def stretches_of(rows: Rows) -> Stretches:
+def stretches_of(rows: Rows, in_turn: bool) -> Stretches:
     """Choose how to cut the rows; small data, which stays in cache, is permuted row by row.
 
     Neighbouring rows of a dense table are often alike (sorted by place or time), so many short
-    stretches are shuffled. Sparse rows are read from a few long ones in turn, which the processor
-    recognises and fetches ahead of.
+    stretches are shuffled. Sparse rows may be read from a few long ones in turn, which processors
+    recognise and fetch ahead of; methods that step exactly to a maximum do not bear it (dual
+    coordinate ascent then takes many times the epochs), averaging ones do.
     """
     n, _ = shape(rows)
     bytes_per_row = stored_bytes(rows) / max(1, n)
     if n * bytes_per_row <= CACHE_BYTES:
         return Stretches(1, 1, False)
-    if isinstance(rows, CsrRows):
+    if in_turn and isinstance(rows, CsrRows):
         return Stretches(128, 16, True)
     length = int(np.clip(STRETCH_BYTES / max(1.0, bytes_per_row), 1, 64))
     return Stretches(length, 128, False)

@@ -76,7 +76,7 @@ def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> Pr
         idle=np.zeros(n, dtype=np.uint8),
         pool=identity(n if is_independent else 0),
         random=np.array([seed], dtype=np.uint64),
-        stretches=stretches_of(problem.rows),
+        stretches=stretches_of(problem.rows, in_turn=True),
         met=np.zeros((2, K)),
     )
 

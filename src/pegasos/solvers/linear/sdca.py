@@ -29,7 +29,7 @@ import numpy as np
 
 from pegasos.data.order import Stretches, identity, permute, stretches_of
 from pegasos.data.rows import FloatArray, add, fetch, scores, shape
-from pegasos.dispatch import compiled
+from pegasos.dispatch import kernel
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
 from pegasos.problem.objective import (
@@ -59,6 +59,17 @@ class Constant(NamedTuple):
     offset: FloatArray
 
 
+class Room(NamedTuple):
+    """Sums over the sampled rows of a pass, (3, K): gap terms, gains, weights; and two rows' room.
+
+    `z` and `step`, of shape (K,), are overwritten with every row.
+    """
+
+    met: FloatArray
+    z: FloatArray
+    step: FloatArray
+
+
 @dataclass
 class SdcaState:
     """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature."""
@@ -70,7 +81,7 @@ class SdcaState:
     order: Any
     idle: Any
     random: Any
-    met: FloatArray  # sums of gap terms, gains and weights over sampled rows of this pass, (3, K)
+    room: Room
     stretches: Stretches
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
@@ -101,8 +112,8 @@ class SDCA(Options):
             order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
-            met=np.zeros((3, K)),
-            stretches=stretches_of(problem.rows),
+            room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
+            stretches=stretches_of(problem.rows, in_turn=False),
         )
         if problem.is_free:
             scale = FREE_BIAS_SCALE * typical_length(problem, state.square_norms)
@@ -118,14 +129,14 @@ class SDCA(Options):
     def advance(self, problem: Problem, state: SdcaState) -> Advance:
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
-            state.met[:] = 0.0
+            state.room.met[:] = 0.0
             state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
         _, length = blocks(problem.rows)[0]
         stop = min(state.active, state.position + length)
         order = state.order[state.position : stop]
         sdca_pass(
             problem, order, state.square_norms, state.A, flat(state.W), state.idle,
-            state.constant, state.met,
+            state.constant, state.room,
         )  # fmt: skip
         state.position = stop
         ends_pass = stop == state.active
@@ -144,7 +155,7 @@ class SDCA(Options):
 
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
         """Guess the relative gap from the rows met in the last pass; it lags behind."""
-        gap, gain, weight = state.met
+        gap, gain, weight = state.room.met
         square = np.einsum("jk,jk->k", state.W, state.W) + state.constant.beta**2
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
@@ -158,11 +169,11 @@ class SDCA(Options):
         return DualPoint(state.A, 1.0)
 
 
-@compiled
-def sdca_pass(problem, order, square_norms, A, W, idle, constant, met):  # type: ignore[no-untyped-def]
-    """Maximise over each row of `order` in turn; A, W, idle, constant.beta and `met` change."""
+@kernel
+def sdca_pass(problem, order, square_norms, A, W, idle, constant, room):  # type: ignore[no-untyped-def]
+    """Maximise over each row of `order` in turn; A, W, idle, constant.beta and `room` change."""
     costs, K, last = problem.costs, A.shape[1], len(order) - 1
-    z, step = np.empty(K), np.empty(K)
+    met, z, step = room
     inverse = 1.0 / (problem.lam * problem.S)
     scale, beta, offset = constant
     for t in range(len(order)):  # [HCLKS08] Alg. 3: for i in a random permutation
