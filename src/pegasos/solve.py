@@ -178,7 +178,9 @@ class _Run:
         scale = float(self.judge.primal.min()) if self.judge.has_judged else 1.0
         accuracy = 0.0 if limits.wish_epochs else 1e-3 * limits.tol * scale
         with self.interrupts.raising(self.judge.has_judged):
-            self.judge.assess(dual, iterate, not self.solver.is_dual, accuracy)
+            found = self.judge.evaluations(dual, iterate, not self.solver.is_dual, accuracy)
+        for evaluation in found:
+            self.judge.keep_better(evaluation)
         self.certifying, self.checked_rows = self.seconds() - start, self.rows_visited
         record = Record(
             self.epochs, self.seconds(), self.rows_visited,

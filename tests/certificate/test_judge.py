@@ -73,7 +73,8 @@ def test_judge_does_not_write_into_what_it_was_offered(draw):
 @pytest.mark.fast
 def test_relative_gap_is_a_fraction_of_the_optimum():
     found = relative(
-        np.array([0.1, 0.0, 0.5, 0.2]), *np.array([[1.1, 0, 0.5, 0.1], [1, 0, 0, -0.1]])
+        np.array([0.1, 0.0, 0.5, 0.2]),
+        *np.array([[1.1, 1e-16, 0.5, 0.1], [1, 0, 0, -0.1], [1e-13, 1e-13, 1e-13, 1e-13]]),
     )
     np.testing.assert_allclose(found[:2], [0.1, 0.0])  # a perfect fit: nothing to improve
     assert found[2:].tolist() == [np.inf, np.inf]  # a bound without information

@@ -248,3 +248,20 @@ def test_weights_become_float64_and_none_stays_none():
     assert checked_weights(None, 4) is None
     assert checked_weights([1, 0, 2, 1], 4).dtype == np.float64
     assert checked_weights(2, 4).tolist() == [2.0] * 4
+
+
+@pytest.mark.parametrize("name", ["row", "col"])
+def test_coo_with_places_outside_its_shape_is_refused(name):
+    X = sparse.coo_matrix(np.eye(3))
+    places = getattr(X, name).copy()
+    places[0] = 7
+    setattr(X, name, places)
+    with pytest.raises(InvalidData, match=f"Malformed COO matrix: {name} must lie in"):
+        checked_rows(BaseEstimator(), X, reset=True)
+
+
+def test_bsr_with_a_bad_index_is_refused():
+    X = sparse.bsr_matrix(np.eye(4), blocksize=(2, 2))
+    X.indices[0] = 5
+    with pytest.raises(InvalidData, match="Malformed CSR matrix"):
+        checked_rows(BaseEstimator(), X, reset=True)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_iris
 
 from pegasos import SDCA, PegasosClassifier, PegasosRegressor
 from pegasos.errors import InvalidData, InvalidParameter, NotCertified
@@ -167,3 +168,17 @@ def test_labels_that_were_not_announced_are_refused():
         PegasosClassifier(lam=0.1).partial_fit([[1.0]], ["a"], classes=["a"])
     with pytest.raises(ValueError, match="X has 2 features"):
         model.partial_fit([[1.0, 2.0]], ["a"])
+
+
+def test_a_stream_after_a_fit_keeps_the_weights_under_a_new_lam():
+    X, y = load_iris(return_X_y=True)
+    model = PegasosClassifier(random_state=0).fit(X, y == 0)
+    before = model.coef_.copy()
+    model.set_params(lam=1e-4).partial_fit(X[:1], (y == 0)[:1])
+    assert np.linalg.norm(model.coef_) <= 3.0 * np.linalg.norm(before)
+
+
+def test_a_first_block_without_weight_changes_nothing():
+    model = PegasosClassifier(lam=0.1, class_weight={0: 0.0, 1: 1.0})
+    model.partial_fit([[1.0], [2.0]], [0, 0], classes=[0, 1])
+    assert model.coef_.tolist() == [[0.0]]

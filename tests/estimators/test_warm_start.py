@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
-from pegasos import PegasosClassifier, PegasosRegressor
+from pegasos import Pegasos, PegasosClassifier, PegasosRegressor
+from pegasos.errors import ToleranceNotReached
 
 
 def problem(n=300, d=5, seed=0):
@@ -79,3 +81,25 @@ def test_the_regressor_warm_starts_too():
     cold = model.fit(X, 3.0 * y).n_iter_
     assert model.fit(X, 3.0 * y).n_iter_ < cold
     assert model.fit(X, -2.0 * y).certificate_.is_within_tol
+
+
+def test_a_warm_start_without_bias_forgets_the_free_one():
+    X, y = load_iris(return_X_y=True)
+    X, y = X + 3.0, y == 2
+    model = PegasosClassifier(C=0.1, warm_start=True, random_state=0, solver="sdca").fit(X, y)
+    model.set_params(bias="none").fit(X, y)
+    cold = PegasosClassifier(C=0.1, bias="none", random_state=0, solver="sdca").fit(X, y)
+    assert model.certificate_.primal <= cold.certificate_.primal * 1.002
+    assert model.intercept_.tolist() == [0.0]
+
+
+def test_the_average_goes_on_from_the_earlier_run():
+    X, y = load_iris(return_X_y=True)
+    solver = Pegasos(output="average")
+    model = PegasosClassifier(
+        C=0.1, solver=solver, bias="none", warm_start=True, max_iter=20, tol=1e-9, random_state=0
+    )
+    with pytest.warns(ToleranceNotReached):
+        before = model.fit(X, y == 0).certificate_.primal
+    with pytest.warns(ToleranceNotReached):
+        assert model.set_params(max_iter=1).fit(X, y == 0).certificate_.primal <= 1.05 * before

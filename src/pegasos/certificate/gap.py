@@ -78,6 +78,14 @@ def evaluate(
     )
 
 
+def losses_at_zero(problem: Problem, zeros: FloatArray) -> FloatArray:
+    """Return the mean loss of w = 0, b = 0 per model; `zeros` has the shape of the duals."""
+    K = zeros.shape[1]
+    sums = np.zeros((3, K))
+    add_terms(problem.costs, zeros, zeros, untouched(K, 1.0), np.zeros(K), sums)
+    return sums[0] / problem.S
+
+
 def negative_slopes(
     problem: Problem, W: FloatArray, b: FloatArray, scratch: FloatArray, accuracy: float
 ) -> tuple[FloatArray, FloatArray]:

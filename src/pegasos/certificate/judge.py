@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.certificate.gap import Evaluation, evaluate, negative_slopes
+from pegasos.certificate.gap import Evaluation, evaluate, losses_at_zero, negative_slopes
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.losses import is_smooth
 from pegasos.problem.objective import Problem
+
+ROUNDING = 1e-13  # of the loss of w = 0: an objective below is taken for 0
 
 
 class Judge:
@@ -30,7 +32,8 @@ class Judge:
         n, d = shape(problem.rows)
         K = problem.costs.Y.shape[1]
         self.problem = problem
-        self.scratch = np.empty((n, K))
+        self.scratch = np.zeros((n, K))
+        self.nothing = ROUNDING * losses_at_zero(problem, self.scratch)
         self.W, self.b = np.zeros((d, K)), np.zeros(K)
         self.primal, self.gap = np.full(K, np.inf), np.full(K, np.inf)
         self.dual, self.dual_of_gap = np.full(K, -np.inf), np.full(K, -np.inf)
@@ -44,27 +47,40 @@ class Judge:
         tries_slopes: bool,
         accuracy: float,
     ) -> None:
-        """Certify an offer: raw duals (A, scale), weights to hand out, or both.
+        """Certify an offer and keep what is better; see `evaluations`."""
+        for evaluation in self.evaluations(dual_point, iterate, tries_slopes, accuracy):
+            self.keep_better(evaluation)
+
+    def evaluations(
+        self,
+        dual_point: tuple[FloatArray, float] | None,
+        iterate: tuple[FloatArray, FloatArray] | None,
+        tries_slopes: bool,
+        accuracy: float,
+    ) -> list[Evaluation]:
+        """Evaluate an offer: raw duals (A, scale), weights to hand out, or both; keep nothing.
 
         With `tries_slopes`, or without a dual point, minus the slopes at the weights serve as dual
         point too: always feasible, and the tightest choice for smooth losses.
         """
         hint = self.b if self.has_judged else None
         W, b = iterate if iterate is not None else (self.W, self.b)
+        found = []
+        self.has_scores = False
         if dual_point is not None:
-            evaluation = evaluate(self.problem, *dual_point, self.scratch, iterate, accuracy, hint)
-            self._keep_better(evaluation)
-            W, b = evaluation.W, evaluation.b
+            found.append(evaluate(self.problem, *dual_point, self.scratch, iterate, accuracy, hint))
+            W, b = found[0].W, found[0].b
         if dual_point is None or (tries_slopes and is_smooth(self.problem.costs.loss)):
             A, b = negative_slopes(self.problem, W, b, self.scratch, accuracy)
-            self._keep_better(evaluate(self.problem, A, 1.0, self.scratch, (W, b), accuracy, b))
+            found.append(evaluate(self.problem, A, 1.0, self.scratch, (W, b), accuracy, b))
+        return found
 
-    def _keep_better(self, new: Evaluation) -> None:
+    def keep_better(self, new: Evaluation) -> None:
         better = new.gap < self.gap
         if not self.has_judged:
             better[:] = True
         self.has_judged = True
-        self.dual = np.maximum(self.dual, new.dual)
+        self.dual = np.fmax(self.dual, new.dual)
         self.has_scores = bool(better.all())
         if self.has_scores:  # the usual case, without a copy of the weights
             self.W = new.W
@@ -80,4 +96,4 @@ class Judge:
 
     def relative_gap(self) -> FloatArray:
         """Return the proven relative gap of every model."""
-        return relative(self.certified_gap(), self.primal, self.dual)
+        return relative(self.certified_gap(), self.primal, self.dual, self.nothing)

@@ -30,10 +30,11 @@ from pegasos.data.rows import (
     square_norm,
 )
 from pegasos.dispatch import compiled
-from pegasos.problem.bias import crossing, slope_sum
+from pegasos.problem.bias import bracket, slope_sum
 from pegasos.problem.objective import Problem, blocks, flat
 
 SAMPLED_ROWS = 256  # rows whose mean is taken for the origin
+COARSE = 0.01  # of the gap: how exactly the ends of a bias interval are found, from outside
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the objective: what a gap of 0 may hide
 
 
@@ -100,15 +101,16 @@ def bias_interval(
     shift = origin @ judge.W
     Z -= shift
     ends: list[float] = []
-    for sign, push in ((1.0, radius), (-1.0, -2.0 * radius)):  # pushed up, then pushed down
+    for side, push in ((0, radius), (1, -2.0 * radius)):  # pushed up, then pushed down
         push_scores(problem.rows, origin, 0.0, push, Z)
-
         for k in range(Z.shape[1]):
+            floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
 
-            def rise(b: float, k: int = k, sign: float = sign) -> float:
-                return float(slope_sum(problem.costs, Z, k, b)) + sign * 1e-12 * problem.S
+            def rise(b: float, k: int = k, floor: float = floor) -> float:
+                return float(slope_sum(problem.costs, Z, k, b)) + floor
 
-            ends.append(crossing(rise, float(judge.b[k] + shift[k]), 0.0) - shift[k])
+            start, area = float(judge.b[k] + shift[k]), COARSE * float(judge.gap[k]) * problem.S
+            ends.append(bracket(rise, start, area)[side] - shift[k])
     low, high = np.reshape(ends, (2, -1))
     return low, high
 

@@ -86,14 +86,17 @@ class Certificate:
         )
 
 
-def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArray:
+def relative(
+    gap: FloatArray, primal: FloatArray, dual: FloatArray, nothing: FloatArray
+) -> FloatArray:
     """Return gap / dual: the objective is within this fraction of the optimum.
 
-    A perfect fit (primal 0) reports 0, a dual without information (<= 0) infinity.
+    A perfect fit (a primal of at most `nothing`, its rounding) reports 0, a dual that tells nothing
+    (<= 0) infinity.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(dual > 0.0, gap / dual, np.inf)
-    return np.where(primal == 0.0, 0.0, ratio)
+    return np.where(primal <= nothing, 0.0, ratio)
 
 
 def in_percent(fraction: float) -> str:

@@ -28,14 +28,17 @@ def checked_data(estimator: Any, X: Any, y: Any, *, reset: bool = True, **of_y: 
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
-    """Validate X (and y) through scikit-learn, keep its type and layout, and wrap it as rows.
+    """Validate X (and y) through scikit-learn; keep its type and layout.
 
     float32, float64, integers and booleans stay as they are; other real types become float64.
     Sparse matrices become CSR; only those with unsorted or duplicate indices are copied.
     """
-    is_checked = False
+    is_canonical = False
     if is_sparse(X) and X.format in ("csr", "csc"):
-        is_checked = check_structure(X) and X.format == "csr"
+        is_canonical = check_structure(X) and X.format == "csr"
+    elif is_sparse(X) and X.format == "coo":
+        check_triplets(X)
+    is_csr = is_sparse(X) and X.format == "csr"
     checked = validate_data(
         estimator,
         X,
@@ -46,7 +49,10 @@ def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
         **of_y,
     )
     X, *y = checked if of_y else (checked,)
-    X = _canonical(X, is_checked) if is_sparse(X) else _native(X)
+    if is_sparse(X):
+        X = _canonical(X, is_canonical if is_csr else check_structure(X))
+    else:
+        X = _native(X)
     return (X, *y) if y else X
 
 
@@ -70,6 +76,16 @@ def _canonical(X: Any, is_known_to_be: bool) -> Any:
         fresh = fresh.copy()
         fresh.sum_duplicates()
     return fresh
+
+
+def check_triplets(X: Any) -> None:
+    """Refuse a COO matrix whose rows or columns lie outside its shape."""
+    for name, places, size in (("row", X.row, X.shape[0]), ("col", X.col, X.shape[1])):
+        if len(places) and (int(places.min()) < 0 or int(places.max()) >= size):
+            raise InvalidData(
+                f"Malformed COO matrix: {name} must lie in [0, {size}); found "
+                f"{int(places.min())} to {int(places.max())}."
+            )
 
 
 def check_structure(X: Any) -> bool:

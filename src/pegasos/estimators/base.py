@@ -108,18 +108,21 @@ class LinearEstimator(CallbackSupport, BaseEstimator):
             stream = stream_after_fit(
                 W,
                 self.intercept_,
-                self.lam_,
+                float(self.lam),
                 1.0 / (self.C_ * self.lam_),
                 self.bias_scale if parameters.bias == "regularized" else 0.0,
                 parameters.bias == "free",
             )
+        if stream is not None:
+            stream = stream.under(float(self.lam), parameters.bias)
         self._stream, W, b = go_on(
             stream, parameters, rows, Y, sample_weight, float(self.lam), float(self.bias_scale)
         )
         for name in ("certificate_", "history_"):
             self.__dict__.pop(name, None)
         self._ball = self._state = None
-        self.lam_, self.C_ = float(self.lam), 1.0 / (float(self.lam) * self._stream.N)
+        weight = float(self.lam) * self._stream.N
+        self.lam_, self.C_ = float(self.lam), 1.0 / weight if weight > 0.0 else np.inf
         self.n_iter_ = 1
         for name, value in self._weights(W, b, float_type(rows)).items():
             setattr(self, name, value)

@@ -85,6 +85,7 @@ def labels_of(y: Any) -> tuple[Labels, Any]:
     check_classification_targets(y)
     classes = np.unique(y)
     codes = np.searchsorted(classes, y)  # less memory than np.unique's own inverse
+    codes = codes.astype(np.min_scalar_type(len(classes)))
     return Labels(classes, "binary" if len(classes) <= 2 else "multiclass"), codes
 
 

@@ -34,6 +34,13 @@ class Stream:
     total: FloatArray
     offset: FloatArray
     N: float
+    lam: float
+
+    def under(self, lam: float, bias: str) -> Stream:
+        """Return the same weights for another lam; an offset is dropped where there is no bias."""
+        ratio = lam / self.lam
+        offset = self.offset if bias.startswith("free") else np.zeros_like(self.offset)
+        return Stream(self.V * ratio, self.total * ratio, offset, self.N, lam)
 
 
 def needs_lam(estimator: Any) -> bool:
@@ -87,7 +94,8 @@ def go_on(
     _take_steps(problem, state, int(parameters.solver.batch_size))
     W, b = primal.last_weights(problem, state)
     constant = state.constant
-    return Stream(state.V, constant.total, constant.offset, float(state.course.N[0])), W, b
+    stream = Stream(state.V, constant.total, constant.offset, float(state.course.N[0]), lam)
+    return stream, W, b
 
 
 def _take_steps(problem: Problem, state: primal.PrimalState, k: int) -> None:
@@ -106,4 +114,4 @@ def stream_after_fit(
     nothing = np.zeros(len(b))
     has_scale = scale > 0.0 and not is_free
     total = b * (lam * S / scale**2) if has_scale else nothing
-    return Stream(W * (lam * S), total, nothing if has_scale else b.astype(np.float64), S)
+    return Stream(W * (lam * S), total, nothing if has_scale else b.astype(np.float64), S, lam)

@@ -137,10 +137,16 @@ def _trim(balance: Balance, k: int, positive: float, negative: float) -> None:
 
 
 def crossing(rise: Callable[[float], Any], start: float, area: float) -> float:
+    """Return the middle of the bracket of a crossing; see `bracket`."""
+    low, high = bracket(rise, start, area)
+    return 0.5 * (low + high)
+
+
+def bracket(rise: Callable[[float], Any], start: float, area: float) -> tuple[float, float]:
     """Find where a non-decreasing function crosses 0, by bracketing and regula falsi (Illinois).
 
     Stops when the bracket's width times the function's size at its ends is below `area`, or at the
-    last bit. Returns an infinity if there is no crossing within 1e15 of `start`.
+    last bit. Both ends are the same infinity if there is no crossing within 1e15 of `start`.
     """
     low, high = start, start
     at_low = at_high = float(rise(start))
@@ -149,13 +155,13 @@ def crossing(rise: Callable[[float], Any], start: float, area: float) -> float:
         high, at_high = low, at_low
         low, width = low - width, 4.0 * width
         if width > 1e15:
-            return -math.inf
+            return -math.inf, -math.inf
         at_low = float(rise(low))
     while at_high < 0.0:
         low, at_low = high, at_high
         high, width = high + width, 4.0 * width
         if width > 1e15:
-            return math.inf
+            return math.inf, math.inf
         at_high = float(rise(high))
     side, weight_low, weight_high = 0, at_low, at_high
     for turn in range(200):
@@ -178,5 +184,5 @@ def crossing(rise: Callable[[float], Any], start: float, area: float) -> float:
             weight_low = 0.5 * weight_low if side > 0 else at_low
             side = 1
         else:
-            return middle
-    return 0.5 * (low + high)
+            return middle, middle
+    return low, high

@@ -78,8 +78,9 @@ def row_square_norms(problem: Problem) -> FloatArray:
 
 def typical_length(problem: Problem, squares: FloatArray) -> float:
     """Return the root mean square length of the rows, weights counted; 1 if all are zero."""
-    weights = problem.costs.weights.values
-    return float(np.sqrt((weights * squares).sum() / problem.S)) or 1.0
+    weights = problem.costs.weights
+    total = np.einsum("i,i->", weights.values, squares) if weights.mask else squares.sum()
+    return float(np.sqrt(total / problem.S)) or 1.0
 
 
 def flat(W: FloatArray) -> FloatArray:

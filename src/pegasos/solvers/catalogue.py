@@ -76,5 +76,5 @@ def resolve(solver: Any, loss: Any, bias: str) -> Solver:
         )
     if isinstance(found, Pegasos | SGD):
         found.bias_way = bias
-        found.check()
+    found.check()
     return found

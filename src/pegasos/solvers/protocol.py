@@ -1,6 +1,6 @@
 """Life of a solver: four verbs, used by `solve` and by nobody else.
 
-A solver is a small frozen object that holds its own options. It never times, prints, certifies or
+A solver is a small object that holds its own options. It never times, prints, certifies or
 stops itself; everything it knows about a run is in the state it makes, a plain bundle of arrays.
 """
 
@@ -36,6 +36,9 @@ class Solver(Protocol):
 
     name: ClassVar[str]
     is_dual: ClassVar[bool]
+
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data."""
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> Any:
         """Build the state of a run, from that of an earlier run on the same rows if given."""

@@ -154,7 +154,8 @@ def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
     course, V, constant, (A, z, _) = run.course, run.V, run.constant, run.scratch
     square_scale, q = constant.scale**2, 0.0
     scores(problem.rows, i, V, z)
-    if upper(loss, 1.0) > 1.0 or lower(loss, 1.0) < -1.0:  # a steep loss: implicit step
+    if max(upper(loss, 1.0), -lower(loss, 1.0), upper(loss, -1.0), -lower(loss, -1.0)) > 1.0:
+        # A steep loss: an implicit step.
         q = step.s * step.eta * (square_norm(problem.rows, i) + square_scale)
     for m in range(len(z)):
         own = step.before * course.c[m] * (z[m] + square_scale * constant.total[m])

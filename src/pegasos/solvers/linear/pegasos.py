@@ -105,7 +105,9 @@ class Pegasos(Options):
         if previous is not None:
             primal.go_on_from(problem, state, previous)
         if self.output == "average":
-            state.R = np.zeros_like(state.V)
+            W, b = primal.last_weights(problem, state)  # an earlier run counts with its outcome
+            state.R = -W * state.course.N[0]
+            state.course.biases[:] = b * state.course.N[0]
         if self.projection:
             state.course.radius[:] = radius(problem, state.constant.offset)
         primal.refold(state)

@@ -94,6 +94,8 @@ def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
     tail = state.tail
     tail.sums.older[:], tail.sums.visits[:, 0] = A * epochs, epochs
     tail.epochs = tail.middle = epochs
+    if state.marks:
+        state.marks[1] = Mark(state.V.copy(), float(state.course.N[0]))
     if problem.is_free:
         state.constant.offset[:] = previous.constant.offset
     elif problem.bias_scale > 0.0:
@@ -128,16 +130,16 @@ def refold(state: PrimalState) -> None:
 
 
 def end_epoch(problem: Problem, state: PrimalState, way: str, times: int = 1) -> None:
-    """Count a complete epoch: fold, turn the tail, move a free bias on."""
-    refold(state)
-    state.position = 0
+    """Count a complete epoch: move a free bias on, fold, turn the tail."""
     state.passes += 1
-    if state.tail.end_epoch(times) and state.marks:
-        state.marks = [state.marks[1], Mark(state.V.copy(), float(state.course.N[0]))]
     if problem.is_free and way == "free":
         move_centre(state.constant, factor(problem, state.course))
     elif problem.is_free and way == "free-search":
         search_on(state.search, state.constant, state.passes)
+    refold(state)
+    state.position = 0
+    if state.tail.end_epoch(times) and state.marks:
+        state.marks = [state.marks[1], Mark(state.V.copy(), float(state.course.N[0]))]
 
 
 def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:

@@ -4,7 +4,7 @@ Maximises   D(a) = 1/S sum_i s_i gain(a_i) - lam/2 ||w(a)||^2,   w(a) = 1/(lam S
 
 Rows come in a new random permutation per epoch. w = w(a) is maintained, so a step costs one
 product with x_i and, if a_i moves, one addition of x_i. No step size: each step is the exact
-maximum along its coordinate (`costs.losses.dual_step`).
+maximum along its coordinate (`problem.losses.dual_step`).
 
 Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penalised around a centre
 c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
@@ -41,6 +41,7 @@ from pegasos.problem.objective import (
     typical_length,
     weight,
 )
+from pegasos.solvers.checks import check_flag
 from pegasos.solvers.protocol import Advance, DualPoint
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
@@ -102,6 +103,10 @@ class SDCA(Options):
     name: ClassVar[str] = "sdca"
     is_dual: ClassVar[bool] = True
 
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data."""
+        check_flag(self, "shrinking")
+
     def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState:
         (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
         state = SdcaState(
@@ -119,7 +124,8 @@ class SDCA(Options):
             scale = FREE_BIAS_SCALE * typical_length(problem, state.square_norms)
             state.constant = state.constant._replace(scale=scale)
         if previous is not None:
-            state.constant.offset[:] = previous.constant.offset
+            if problem.is_free:
+                state.constant.offset[:] = previous.constant.offset
             state.W[:] = combination(problem, state.A)
             s = problem.costs.weights.values[:, None]
             total = (s * state.A).sum(axis=0) / (problem.lam * problem.S)
