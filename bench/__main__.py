@@ -20,7 +20,7 @@ QUICK_LIMIT = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what was asked for; only a full run writes files."""
+    """Run what was asked for. A full run writes files; one of some datasets replaces their part."""
     options = parse(arguments)
     if options.readme:
         readme.refresh()
@@ -35,9 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 sections.append(one_section(name, lam, solvers, limit, repeats))
                 print("\n" + report.section_table(sections[-1]), flush=True)
     facts = machine(solvers)
-    if options.quick or options.only:
+    if options.quick or len(solvers) < len(SOLVERS):
         print("\n".join(f"{name}: {fact}" for name, fact in facts.items()))
         return
+    if options.only:
+        sections = report.merged(sections)
     report.save(sections, facts, limit)
     report.PAGE.parent.mkdir(parents=True, exist_ok=True)
     report.PAGE.write_text(report.page(sections, facts, limit))
@@ -54,7 +56,7 @@ def one_section(
     results = measure(dataset, solvers, optimum, limit=limit, repeats=repeats, say=say)
     for result in results:
         result.first_call, result.extra_bytes = in_fresh_process(dataset, result.solver)
-    return report.Section.of(dataset, optimum, results)
+    return report.Section.of(dataset, optimum, results, limit)
 
 
 def say(line: str) -> None:
@@ -81,7 +83,7 @@ def chosen(only: str | None, is_quick: bool) -> tuple[list[str], list[Solver]]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench", description="Side by side with the peers.")
-    parser.add_argument("--only", help="comma-separated datasets and solvers; prints only")
+    parser.add_argument("--only", help="comma-separated datasets and solvers")
     parser.add_argument("--quick", action="store_true", help="small sets, short fits; prints only")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds per fit (60)")
     parser.add_argument("--readme", action="store_true", help="refresh README.md and end")
