@@ -59,7 +59,7 @@ def stretches_of(rows: Rows, in_turn: bool) -> Stretches:
     if n * bytes_per_row <= CACHE_BYTES:
         return Stretches(1, 1, False)
     if in_turn and isinstance(rows, CsrRows):
-        return Stretches(128, 16, True)
+        return Stretches(128, 8, True)
     length = int(np.clip(STRETCH_BYTES / max(1.0, bytes_per_row), 1, 64))
     return Stretches(length, 128, False)
 
