@@ -19,6 +19,7 @@ Sampling = Literal["iid", "epoch", "fixed"]
 
 STRETCH_BYTES = 16_384  # of neighbouring dense rows: a few pages of memory
 CACHE_BYTES = 1_000_000
+NEVER_IDLE = 256  # above any count of idle visits: no row is left out
 
 
 def identity(n: int) -> Any:

@@ -21,6 +21,8 @@ from scipy import sparse
 
 from pegasos.dispatch import by_tag, compiled, inlined, prefetch, reordering_sums
 
+AHEAD = 8  # rows between the one being read and the one being fetched
+
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 

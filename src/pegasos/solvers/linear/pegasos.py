@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pegasos.data.order import Sampling, below
-from pegasos.data.rows import FloatArray, fetch
+from pegasos.data.rows import AHEAD, FloatArray, fetch
 from pegasos.dispatch import kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
@@ -44,7 +44,6 @@ from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
 Output = Literal["tail", "last", "average", "random"]
-AHEAD = 8  # rows between the one being read and the one being fetched
 
 
 @dataclass

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import Stretches, draw, draw_sets, identity, permute, stretches_of
+from pegasos.data.order import (
+    NEVER_IDLE,
+    Stretches,
+    draw,
+    draw_sets,
+    identity,
+    permute,
+    stretches_of,
+)
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.objective import Problem, combination, flat
 from pegasos.solvers.linear.constant import (
@@ -22,7 +30,6 @@ from pegasos.solvers.linear.course import Course, Run, Scratch, bias, factor, fo
 from pegasos.solvers.linear.tail import Tail, new_tail, own_averages
 from pegasos.solvers.protocol import DualPoint
 
-NEVER_IDLE = 256  # rows of primal methods are never left out
 EPOCHS_OF_A_GUEST = 10  # that a dual point found by another solver counts for
 
 

@@ -27,8 +27,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import Stretches, identity, permute, stretches_of
-from pegasos.data.rows import FloatArray, add, fetch, scores, shape
+from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretches_of
+from pegasos.data.rows import AHEAD, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
@@ -42,14 +42,12 @@ from pegasos.problem.objective import (
     weight,
 )
 from pegasos.solvers.checks import check_flag
+from pegasos.solvers.linear.constant import FREE_SCALE
 from pegasos.solvers.protocol import Advance, DualPoint
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
-NEVER_IDLE = 256  # above any count of idle visits
 SAMPLED = 8  # one row in so many is asked for its part of the gap
 EXTRA_PASSES = 16  # at most so many passes over the active rows before one over all rows
-AHEAD = 8  # rows between the one being read and the one being fetched
-FREE_BIAS_SCALE = 0.3  # constant feature of the proximal step, in root mean square row lengths
 
 
 class Constant(NamedTuple):
@@ -121,7 +119,7 @@ class SDCA(Options):
             stretches=stretches_of(problem.rows, in_turn=False),
         )
         if problem.is_free:
-            scale = FREE_BIAS_SCALE * typical_length(problem, state.square_norms)
+            scale = FREE_SCALE * typical_length(problem, state.square_norms)
             state.constant = state.constant._replace(scale=scale)
         if previous is not None:
             if problem.is_free:

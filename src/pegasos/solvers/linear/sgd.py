@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, fetch, square_norm
+from pegasos.data.rows import AHEAD, FloatArray, fetch, square_norm
 from pegasos.dispatch import inlined, kernel
 from pegasos.options import Options
 from pegasos.problem.losses import gain, value
@@ -39,7 +39,6 @@ from pegasos.solvers.linear.course import add_row, factor, tick, write_slopes
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
-AHEAD = 8  # rows between the one being read and the one being fetched
 PLAIN_EVERY = 5  # passes of SGD-m: one in so many presents each row once
 
 
