@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from pegasos.estimators.classifier import PegasosClassifier
+from pegasos.estimators.fourier import FourierFeatures
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.solvers.linear.pegasos import Pegasos
@@ -19,6 +20,7 @@ __all__ = [
     "SGD",
     "ConvergenceDisplay",
     "CustomLoss",
+    "FourierFeatures",
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",

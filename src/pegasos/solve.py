@@ -24,6 +24,7 @@ from pegasos.progress import Compilation, Log, Watch
 from pegasos.solvers.protocol import Solver
 
 FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
+MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
@@ -129,14 +130,14 @@ class _Run:
                 outcome = self._after_epoch(step.estimate, state)
             except Interrupted:
                 outcome = Outcome.INTERRUPT
-        outcome = outcome or self._limit()
+        outcome = outcome or (Outcome.DONE if step.is_done else self._limit())
         if outcome is None:
             self.watch.advanced(self.epochs + min(1.0, self.rows_of_epoch / self.n), self.seconds)
         return outcome
 
     def _after_epoch(self, estimate: float, state: Any) -> Outcome | None:
         """Certify if a certificate is due, or if a watch asks for the model."""
-        if self.epochs >= (self.next_hint if self._is_hinted(estimate) else self.next_check):
+        if self._is_due(estimate):
             self.certify(state)
         must_stop = self.watch.epoch(self.epochs, lambda: self.model(state))
         outcome = None
@@ -144,6 +145,22 @@ class _Run:
             outcome = self._is_good_enough()
             self._learn_from(estimate)
         return outcome or (Outcome.CALLBACK if must_stop else None)
+
+    def _is_due(self, estimate: float) -> bool:
+        """Whether a certificate is due, by the solver's own estimate or by the epochs behind.
+
+        A solver that knows its gap as well as a certificate does is asked for one when it is done
+        and, for the history, once in a while before.
+        """
+        if getattr(self.solver, "estimates_exactly", False):
+            waits = self.judge.has_judged and self.epochs < self.next_hint
+            due = estimate <= MILESTONE * self.estimate or (
+                estimate <= 0.9 * self._target() and not waits
+            )
+            if due or not np.isfinite(self.estimate):
+                self.estimate = estimate
+            return due
+        return self.epochs >= (self.next_hint if self._is_hinted(estimate) else self.next_check)
 
     def _limit(self) -> Outcome | None:
         """Return the limit that is reached, if any."""
@@ -186,6 +203,7 @@ class _Run:
             self.epochs, self.seconds(), self.rows_visited,
             float(self.judge.primal.sum()), float(self.judge.dual.sum()),
             float(self.judge.certified_gap().sum()), float(self.judge.relative_gap().max()),
+            getattr(self.problem.rows, "evaluations", None),
         )  # fmt: skip
         self.trace.records.append(record)
         seconds_left = self.trace.epochs_to(limits.tol) * record.seconds / max(1, self.epochs)

@@ -6,11 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegasos.certificate.gap import (
-    as_stored,
     dual_weights,
     evaluate,
     negative_slopes,
-    square_norm,
 )
 from pegasos.problem.bias import feasible
 from pegasos.problem.losses import (
@@ -23,6 +21,7 @@ from pegasos.problem.losses import (
     slope,
     upper,
 )
+from pegasos.problem.space import as_stored, distances
 from tests.conftest import draw
 from tests.reference import bias as reference_bias
 from tests.reference import losses
@@ -176,13 +175,16 @@ def test_gap_is_not_negative_for_any_weights_and_duals(seed, spread, name, bias)
 def test_square_norms_are_summed_in_parts():
     rng = np.random.default_rng(0)
     W, V = rng.standard_normal((2, 9000, 2))
-    np.testing.assert_allclose(square_norm(W), (W**2).sum(axis=0), rtol=1e-13)
-    np.testing.assert_allclose(square_norm(W, V), ((W - V) ** 2).sum(axis=0), rtol=1e-13)
-    assert square_norm(W, W).tolist() == [0.0, 0.0]
+    rows = drawn_case("hinge", "none").problem.rows
+    square, other, distance = distances(rows, W, V, np.empty(0))
+    np.testing.assert_allclose(square, (W**2).sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(other, (V**2).sum(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(distance, ((W - V) ** 2).sum(axis=0), rtol=1e-13)
+    assert distances(rows, W, W, np.empty(0))[2].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.fast
 def test_float64_weights_are_stored_as_they_are():
     drawn = drawn_case("hinge", "none")
     W = np.ones((6, 1)) / 3.0
-    assert as_stored(W, drawn.problem) is W
+    assert as_stored(drawn.problem.rows, W) is W

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from pegasos.certificate.judge import Judge
-from pegasos.certificate.predictions import ball, push_scores, typical_row
+from pegasos.certificate.predictions import ball
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from pegasos.problem.space import push_scores, typical_point
 from pegasos.solve import solve
 from pegasos.solvers.linear.sdca import SDCA
 from tests.conftest import draw
@@ -98,13 +99,15 @@ def test_bounds_of_many_models_are_those_of_each():
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])
-def test_typical_row_is_the_mean_where_rows_are_few(kind):
+def test_typical_point_is_the_mean_where_rows_are_few(kind):
     drawn = draw(Hinge(), kind=kind)
-    np.testing.assert_allclose(typical_row(drawn.problem.rows), drawn.X.mean(axis=0), atol=1e-13)
+    W = np.zeros((drawn.X.shape[1], 1))
+    mean = drawn.X.mean(axis=0)
+    np.testing.assert_allclose(typical_point(drawn.problem.rows, W), mean, atol=1e-13)
     many = draw(Hinge(), kind=kind, n=3000)
     step = 3000 // 256
     np.testing.assert_allclose(
-        typical_row(many.problem.rows), many.X[::step].mean(axis=0), atol=1e-13
+        typical_point(many.problem.rows, W), many.X[::step].mean(axis=0), atol=1e-13
     )
 
 
@@ -115,9 +118,9 @@ def test_distances_are_not_shortened_by_rounding(far):
     origin = X.mean(axis=0)
     exact = np.sqrt(((X - origin) ** 2).sum(axis=1))
     Z = np.zeros((50, 1))
-    push_scores(as_rows(X), origin, 0.0, np.ones(1), Z)
+    push_scores(as_rows(X), origin, float(origin @ origin), np.ones(1), Z)
     assert np.all(Z[:, 0] >= exact * (1.0 - 1e-14))
     np.testing.assert_allclose(Z[:, 0], exact, rtol=1e-12 if far == 0.0 else 1e-1)
     Z = np.zeros((50, 1))
-    push_scores(as_rows(X), None, 2.0, np.ones(1), Z)
+    push_scores(as_rows(X), None, 4.0, np.ones(1), Z)
     np.testing.assert_allclose(Z[:, 0], np.sqrt((X**2).sum(axis=1) + 4.0), rtol=1e-12)

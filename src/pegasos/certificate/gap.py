@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, all_scores, float_type
+from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
+from pegasos.problem import space
 from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouched
 from pegasos.problem.losses import gain, gap_term, slope, value
-from pegasos.problem.objective import Problem, blocks, combination, flat, weight
-
-PART = 4096  # features at a time
+from pegasos.problem.objective import Problem, weight
+from pegasos.problem.space import as_stored, combination, distances, square_norms
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ def evaluate(
     """
     W_a, beta_a, balance = dual_weights(problem, A, scale, scratch)
     W, b = (W_a, problem.bias_scale * beta_a) if iterate is None else iterate
-    W = as_stored(W, problem)
+    W = as_stored(problem.rows, W)
     if iterate is not None and W is iterate[0]:
         W = W.copy()  # the solver may go on writing into what it offered
     b = write_scores(problem, W, b, scratch, accuracy, bias_hint)
     sums = np.zeros((3, A.shape[1]))
     add_terms(problem.costs, A, scratch, balance, b, sums)
     losses, gains, terms = sums / problem.S
-    square, square_a, distance = square_norm(W), square_norm(W_a), square_norm(W, W_a)
+    square, square_a, distance = distances(problem.rows, W, W_a, scratch)
     if problem.bias_scale > 0.0:
         beta = b / problem.bias_scale
         square, square_a = square + beta**2, square_a + beta_a**2
@@ -105,31 +105,12 @@ def write_scores(
     bias_hint: FloatArray | None,
 ) -> FloatArray:
     """Write the scores without bias into Z; return the bias, the best one where it is free."""
-    for start, stop in blocks(problem.rows):
-        all_scores(problem.rows, start, stop, flat(W), Z)
+    space.write_scores(problem.rows, W, Z)
     if not problem.is_free:
         return b
     hint = b if bias_hint is None else bias_hint
     models = range(Z.shape[1])
     return np.array([best_bias(problem, Z, k, float(hint[k]), accuracy) for k in models])
-
-
-def as_stored(W: FloatArray, problem: Problem) -> FloatArray:
-    """Round weights to the precision in which a model keeps them; no copy in float64."""
-    precision = float_type(problem.rows)
-    return W if precision == np.float64 else W.astype(precision).astype(np.float64)
-
-
-def square_norm(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
-    """Return ||w_k||^2, or ||w_k - v_k||^2, per model."""
-    total = np.zeros(W.shape[1])
-    if W is V:
-        return total
-    for start in range(0, len(W), PART):  # in parts: no second array of the size of W
-        part = W[start : start + PART]
-        part = part if V is None else part - V[start : start + PART]
-        total += np.einsum("jk,jk->k", part, part)
-    return total
 
 
 def dual_weights(
@@ -147,8 +128,10 @@ def dual_weights(
         W = combination(problem, scratch)
         totals = np.zeros((2, K))
         add_gains(problem.costs, scratch, totals)
-        dual = totals[0] / problem.S - 0.5 * problem.lam * square_norm(W)
         beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
+        if len(candidates) == 1:
+            return W, beta, balance
+        dual = totals[0] / problem.S - 0.5 * problem.lam * square_norms(problem.rows, W)
         if best is None:
             best = dual, W, beta, balance
             continue

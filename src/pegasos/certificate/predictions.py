@@ -14,26 +14,23 @@ allows.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pegasos.certificate.judge import Judge
-from pegasos.data.rows import (
-    CsrRows,
-    FloatArray,
-    Rows,
-    all_scores,
-    scores,
-    shape,
-    square_norm,
-)
-from pegasos.dispatch import compiled
+from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.bias import bracket, slope_sum
-from pegasos.problem.objective import Problem, blocks, flat
+from pegasos.problem.objective import Problem
+from pegasos.problem.space import (
+    inner_products,
+    push_scores,
+    square_norm_of,
+    typical_point,
+    write_scores,
+)
 
-SAMPLED_ROWS = 256  # rows whose mean is taken for the origin
 COARSE = 0.01  # of the gap: how exactly the ends of a bias interval are found, from outside
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the objective: what a gap of 0 may hide
 
@@ -43,25 +40,26 @@ class Ball:
     """What is known about the optimum of each of K models.
 
     `centre` (d, K), `radius` (K,); the bias lies in [low, high] (K,) for weights at the centre.
-    `origin` (d,) is the point m of a fit with a free bias, None otherwise. Where no bound holds it
-    is infinite.
+    `origin` (d,) is the point m of a fit with a free bias, None otherwise; `square` is its square
+    norm, or that of the constant feature of a regularised bias. Bounds that do not hold are
+    infinite.
     """
 
     centre: FloatArray
     radius: FloatArray
     low: FloatArray
     high: FloatArray
-    bias_scale: float
     origin: FloatArray | None
+    square: float
 
-    def bounds(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def bounds(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
         low = np.empty((shape(rows)[0], self.centre.shape[1]))
-        score_rows(rows, self.centre, low)
+        write_scores(rows, self.centre, low)
         high = low + self.high
         low += self.low
-        push_scores(rows, self.origin, self.bias_scale, -self.radius, low)
-        push_scores(rows, self.origin, self.bias_scale, self.radius, high)
+        push_scores(rows, self.origin, self.square, -self.radius, low)
+        push_scores(rows, self.origin, self.square, self.radius, high)
         return low, high
 
 
@@ -71,38 +69,26 @@ def ball(problem: Problem, judge: Judge) -> Ball:
     radius = np.sqrt(np.maximum(0.0, gap / problem.lam - 0.25 * judge.distance))
     radius += 0.5 * np.sqrt(judge.distance)
     if not problem.is_free:
-        return Ball(judge.W, radius, judge.b, judge.b, problem.bias_scale, None)
-    origin = typical_row(problem.rows)
-    low, high = bias_interval(problem, judge, radius, origin)
-    return Ball(judge.W, radius, low, high, 0.0, origin)
-
-
-def typical_row(rows: Rows) -> FloatArray:
-    """Return the mean of rows spread over the data, shape (d,)."""
-    n, d = shape(rows)
-    step = max(1, n // SAMPLED_ROWS)
-    if isinstance(rows, CsrRows):
-        total, sampled = np.zeros(d), range(0, n, step)
-        for i in sampled:
-            part = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-            total[rows.indices[part]] += rows.data[part]
-        return total / len(sampled)
-    return rows.X[::step].mean(axis=0, dtype=np.float64)
+        return Ball(judge.W, radius, judge.b, judge.b, None, problem.bias_scale**2)
+    origin = typical_point(problem.rows, judge.W)
+    square = square_norm_of(problem.rows, origin)
+    low, high = bias_interval(problem, judge, radius, origin, square)
+    return Ball(judge.W, radius, low, high, origin, square)
 
 
 def bias_interval(
-    problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray
+    problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray, square: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the interval that holds b* + <w* - w, m> for each model."""
     Z = judge.scratch
     if not judge.has_scores:
-        score_rows(problem.rows, judge.W, Z)
+        write_scores(problem.rows, judge.W, Z)
     judge.has_scores = False
-    shift = origin @ judge.W
+    shift = inner_products(problem.rows, origin, judge.W, Z)
     Z -= shift
     ends: list[float] = []
     for side, push in ((0, radius), (1, -2.0 * radius)):  # pushed up, then pushed down
-        push_scores(problem.rows, origin, 0.0, push, Z)
+        push_scores(problem.rows, origin, square, push, Z)
         for k in range(Z.shape[1]):
             floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
 
@@ -113,33 +99,3 @@ def bias_interval(
             ends.append(bracket(rise, start, area)[side] - shift[k])
     low, high = np.reshape(ends, (2, -1))
     return low, high
-
-
-def score_rows(rows: Rows, W: FloatArray, Z: FloatArray) -> None:
-    """Write <w_k, x_i> into Z[i, k]."""
-    W = np.ascontiguousarray(W, dtype=np.float64)
-    for start, stop in blocks(rows):
-        all_scores(rows, start, stop, flat(W), Z)
-
-
-def push_scores(
-    rows: Rows, origin: FloatArray | None, bias_scale: float, push: FloatArray, Z: FloatArray
-) -> None:
-    """Add push[k] ||x_i - origin|| to Z[i, k], or push[k] ||(x_i, bias_scale)|| without origin."""
-    origin = np.zeros(shape(rows)[1]) if origin is None else origin
-    square = float(np.einsum("j,j->", origin, origin)) + bias_scale**2
-    for start, stop in blocks(rows):
-        add_distances(rows, start, stop, origin, square, push, Z)
-
-
-@compiled
-def add_distances(rows, start, stop, origin, square, push, Z):  # type: ignore[no-untyped-def]
-    """Add push[k] sqrt(||x_i||^2 - 2 <x_i, origin> + square) to Z[i, k] for start <= i < stop."""
-    product = np.empty(1)
-    for i in range(start, stop):
-        scores(rows, i, origin, product)
-        total = square_norm(rows, i) + square
-        # Rounding of the difference must not make a distance shorter than it is.
-        distance = math.sqrt(max(0.0, total - 2.0 * product[0]) + ROUNDING * total)
-        for k in range(Z.shape[1]):
-            Z[i, k] += push[k] * distance

@@ -22,6 +22,7 @@ class Outcome(Enum):
     TIME = "max_time was reached"
     INTERRUPT = "it was interrupted (Ctrl-C)"
     CALLBACK = "a callback asked for it"
+    DONE = "the method had made its passes"
     STREAM = "partial_fit took one pass"
 
 

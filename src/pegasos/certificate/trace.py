@@ -20,6 +20,7 @@ class Record:
     dual: float
     gap: float
     relative_gap: float
+    evaluations: int | None = None  # kernel values computed so far; None without a kernel
 
 
 @dataclass
@@ -30,8 +31,11 @@ class Trace:
 
     def as_dict(self) -> dict[str, FloatArray]:
         """Return one array per quantity."""
-        names = Record.__dataclass_fields__
+        names = [name for name in Record.__dataclass_fields__ if self._knows(name)]
         return {name: np.array([getattr(r, name) for r in self.records]) for name in names}
+
+    def _knows(self, name: str) -> bool:
+        return all(getattr(record, name) is not None for record in self.records)
 
     def epochs_to(self, tol: float) -> float:
         """Forecast the epochs still needed to reach `tol`, from the last records; nan if unknown.

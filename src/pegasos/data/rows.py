@@ -41,7 +41,7 @@ class CsrRows(NamedTuple):
     width: int
 
 
-Rows: TypeAlias = DenseRows | CsrRows
+Rows: TypeAlias = Any  # DenseRows, CsrRows, or a container with `shape`, `size`, `precision`
 
 
 def is_sparse(X: Any) -> bool:
@@ -65,13 +65,15 @@ def shape(rows: Rows) -> tuple[int, int]:
     """Return the numbers of rows and of features."""
     if isinstance(rows, CsrRows):
         return len(rows.indptr) - 1, rows.width
-    n, d = rows.X.shape
+    n, d = rows.X.shape if isinstance(rows, DenseRows) else rows.shape
     return n, d
 
 
 def stored_values(rows: Rows) -> int:
     """Return the number of values that one pass over all rows reads."""
-    return rows.data.size if isinstance(rows, CsrRows) else rows.X.size
+    if isinstance(rows, DenseRows):
+        return rows.X.size
+    return rows.data.size if isinstance(rows, CsrRows) else rows.size
 
 
 def stored_bytes(rows: Rows) -> int:
@@ -83,7 +85,10 @@ def stored_bytes(rows: Rows) -> int:
 
 def float_type(rows: Rows) -> np.dtype[Any]:
     """Return the type in which weights for these rows are handed out: float32 for float32 data."""
-    kind = rows.data.dtype if isinstance(rows, CsrRows) else rows.X.dtype
+    if isinstance(rows, DenseRows):
+        kind = rows.X.dtype
+    else:
+        kind = rows.data.dtype if isinstance(rows, CsrRows) else rows.precision
     return np.dtype(np.float32 if kind == np.float32 else np.float64)
 
 

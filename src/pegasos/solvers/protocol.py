@@ -16,12 +16,14 @@ class Advance(NamedTuple):
     """What one call of `advance` did.
 
     `estimate` is the solver's own guess of the relative gap, nan if it has none. It may suggest
-    that a certificate is due; it never is one.
+    that a certificate is due; it never is one. `is_done` is for methods that end by themselves,
+    because they do not approach the optimum.
     """
 
     rows_visited: int
     ends_epoch: bool
     estimate: float = float("nan")
+    is_done: bool = False
 
 
 class DualPoint(NamedTuple):

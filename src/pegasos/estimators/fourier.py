@@ -1,0 +1,189 @@
+"""Random Fourier features: a Gaussian kernel approximated by a linear one.
+
+    <P(x), P(x')>  ~  exp(-gamma ||x - x'||^2) = exp(-||x - x'||^2 / (2 sigma^2)),    P(x) in R^2k
+
+A Gaussian is the average of cos(<v, x - x'> / sigma) over normal directions v; k random directions
+estimate it, with an error of the order 1/sqrt(k). A linear model on P(x) is then a kernel model.
+
+[CSS12]  Cotter, Shalev-Shwartz, Srebro. The Kernelized Stochastic Batch Perceptron. ICML 2012.
+         Appendix A.
+[RR07]   Rahimi, Recht. Random Features for Large-Scale Kernel Machines. NIPS 2007. Claim 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from pegasos.data.rows import CsrRows, Rows, float_type, shape
+from pegasos.data.validate import checked_rows
+from pegasos.errors import InvalidData
+from pegasos.estimators.parameters import whole
+from pegasos.problem.gamma import check_gamma, resolved_gamma
+from pegasos.problem.scaling import positive
+
+VALUES = 1 << 20  # of a block of rows or of its angles: bounds the memory used beside the result
+
+
+class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Map rows to random features whose inner products approximate the Gaussian kernel.
+
+    A row x becomes, for k = `n_pairs` random directions v_0, ..., v_{k-1} drawn from N(0, I),
+
+        P(x)_2i = cos(<v_i, x> / sigma) / sqrt(k),      P(x)_2i+1 = sin(<v_i, x> / sigma) / sqrt(k),
+
+    where 1 / sigma^2 = 2 gamma. Then ||P(x)|| = 1, and <P(x), P(x')> has the mean
+    K = exp(-gamma ||x - x'||^2) and the standard deviation (1 - K^2) / sqrt(2 k).
+
+    The certificate of a linear model on these features is one for the approximate kernel.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto", default="scale"
+        Inverse width of the kernel. "scale" is 1 / (n_features var(X)), "auto" 1 / n_features.
+    n_pairs : int, default=500
+        Number k of directions; each gives a cosine and a sine.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the directions. Equal seeds give equal features.
+
+    Attributes
+    ----------
+    gamma_ : float
+        The gamma used.
+    directions_ : ndarray of shape (n_features, n_pairs)
+        The v_i, as columns; float32 if the data of `fit` was, else float64.
+    n_features_in_ : int
+        Number of features of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    References
+    ----------
+    [CSS12] Appendix A; [RR07].
+
+    Examples
+    --------
+    A ring around a disc: no line separates them, but in the space of the features a plane does.
+
+    >>> from pegasos import FourierFeatures, PegasosClassifier
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = make_circles(400, factor=0.5, noise=0.05, random_state=0)
+    >>> features = FourierFeatures(gamma=1.0, n_pairs=50, random_state=0)
+    >>> model = make_pipeline(features, PegasosClassifier(C=10.0, random_state=0)).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    >>> model[-1].certificate_.relative_gap <= 1e-3
+    True
+    """
+
+    def __init__(self, gamma: Any = "scale", *, n_pairs: int = 500, random_state: Any = None):
+        self.gamma = gamma
+        self.n_pairs = n_pairs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> FourierFeatures:
+        """Draw the directions, and find gamma where it depends on the data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+        y : None
+            Not used; pipelines pass it.
+
+        Returns
+        -------
+        self : FourierFeatures
+            The fitted transformer.
+        """
+        check_gamma(self.gamma)
+        advice = "It is the number of random directions; each gives a cosine and a sine"
+        whole(self.n_pairs, "n_pairs", advice)
+        positive(self.n_pairs, "n_pairs", f"{advice}.")  # None is whole enough for other parameters
+        random = check_random_state(self.random_state)
+        rows = checked_rows(self, X, reset=True)
+        self.gamma_ = resolved_gamma(self.gamma, rows)
+        self.directions_ = _normal(random, shape(rows)[1], int(self.n_pairs), float_type(rows))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        P : ndarray of shape (n, 2 * n_pairs)
+            Cosines in the even columns, sines in the odd ones; float32 for float32 data, else
+            float64.
+        """
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        n, d = shape(rows)
+        k = self.directions_.shape[1]
+        P = np.empty((n, 2 * k), dtype=float_type(rows))
+        # Copied only for float64 rows after a fit to float32 ones.
+        V = self.directions_.astype(np.promote_types(self.directions_.dtype, P.dtype), copy=False)
+        length = max(1, VALUES // (k if isinstance(rows, CsrRows) else max(d, k)))
+        for start in range(0, n, length):
+            stop = min(n, start + length)
+            self._write(_block(rows, start, stop, V.dtype), V, P[start:stop])
+        return P
+
+    def _write(self, X: Any, V: Any, P: Any) -> None:
+        """Write the features of a block of rows into P, in place."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            angles = X @ V
+            angles *= math.sqrt(2.0) * math.sqrt(self.gamma_)  # 1 / sigma
+        if not np.all(np.isfinite(angles)):
+            raise InvalidData(
+                f"X is too large for gamma={self.gamma_:g}: sqrt(2 gamma) <v, x> overflows. "
+                "Rescale X, for instance by StandardScaler, or lower gamma."
+            )
+        np.cos(angles, out=P[:, 0::2])  # [CSS12] App. A: P(x)_2i
+        np.sin(angles, out=P[:, 1::2])  #                 P(x)_2i+1
+        P /= math.sqrt(V.shape[1])
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2 * int(self.directions_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _normal(random: Any, d: int, k: int, precision: Any) -> Any:
+    """Draw a matrix of shape (d, k); the numbers are those of one draw in float64."""
+    V = np.empty((d, k), dtype=precision)
+    length = max(1, VALUES // k)
+    for start in range(0, d, length):
+        V[start : start + length] = random.standard_normal((min(length, d - start), k))
+    return V
+
+
+def _block(rows: Rows, start: int, stop: int, precision: Any) -> Any:
+    """Return some of the rows as a matrix to multiply; dense ones in that type and in C order."""
+    if not isinstance(rows, CsrRows):
+        return np.ascontiguousarray(rows.X[start:stop], dtype=precision)
+    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
+    return sparse.csr_array(
+        (
+            rows.data[first:last],
+            rows.indices[first:last].view(f"i{rows.indices.itemsize}"),
+            (rows.indptr[start : stop + 1] - rows.indptr[start]).view(f"i{rows.indptr.itemsize}"),
+        ),
+        shape=(stop - start, rows.width),
+    )

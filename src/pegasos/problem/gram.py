@@ -1,0 +1,293 @@
+"""The kernel matrix of the training rows, of which no more is computed or kept than needed.
+
+Whole rows of the matrix are kept in a store with a memory budget; the row that was used least
+recently makes room. Every kernel value that is computed is counted: the papers' unit of cost.
+
+To whoever certifies or predicts, a Gram matrix is a container of rows: weights `W` of shape (n, K)
+are the coefficients of an expansion  w_k = sum_j W[j, k] phi(x_j).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray, Rows, float_type, shape
+from pegasos.dispatch import compiled
+from pegasos.errors import InvalidData
+from pegasos.parallel import cores, each, ranges
+from pegasos.problem.kernels import (
+    Custom,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Precomputed,
+    finish,
+    left_factor,
+)
+from pegasos.problem.pairs import (
+    LEFT_ROWS,
+    TILE,
+    all_square_norms,
+    fill,
+    left_rows,
+    matrix,
+    side,
+)
+
+SHARE_OF_BLOCKS = 0.25  # of the memory budget, for square blocks; the store takes the rest
+COLUMNS = 4096  # of the matrix that one thread adds up at a time
+SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
+LEAST_ROWS = 4  # that a store holds, however small the budget
+
+
+class Kernelized:
+    """Rows in the feature space of a kernel, seen through expansions over `m` other rows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and coefficients, (n, m).
+    diagonal : ndarray of shape (n,)
+        K(x_i, x_i).
+    precision : dtype
+        Of the kernel values.
+    rounding : float
+        Relative error of a kernel value, roughly.
+    """
+
+    shape: tuple[int, int]
+    diagonal: FloatArray
+    precision: Any
+
+    @property
+    def size(self) -> int:
+        """Values that a pass over all rows may read."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def rounding(self) -> float:
+        return 16.0 * float(np.finfo(self.precision).eps)
+
+    def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
+        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
+        raise NotImplementedError
+
+
+class Cross(Kernelized):
+    """New rows against the rows of an expansion, or some `columns` of them; nothing is kept."""
+
+    def __init__(self, kernel: Kernel, rows: Rows, others: Rows, columns: Any = None) -> None:
+        self.kernel, self.rows, self.others, self.columns = kernel, rows, others, columns
+        self.shape = shape(rows)[0], shape(others)[0] if columns is None else len(columns)
+        self.precision = np.promote_types(float_type(rows), float_type(others))
+
+    @cached_property
+    def diagonal(self) -> FloatArray:  # type: ignore[override]
+        return diagonal(self.kernel, self.rows)
+
+    def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
+        left, right = side(self.kernel, self.rows), side(self.kernel, self.others)
+        n, m = self.shape
+        length = max(1, SCRATCH_VALUES // max(1, m))
+        scratch = np.empty((min(n, length), m), dtype=self.precision)
+        for first, stop in ranges(n, length):
+            places = np.arange(stop - first)
+            fill(self.kernel, left, places + first, right, self.columns, scratch, places)
+            check_finite(self.kernel, scratch, places)
+            Z[first:stop] += scratch[: stop - first] @ B
+
+
+class Gram(Kernelized):
+    """Kernel matrix of `rows`.
+
+    Attributes
+    ----------
+    store : ndarray of shape (capacity, n)
+        Kept rows of the matrix, in the precision of the data.
+    slot_of : ndarray of shape (n,)
+        Where a row is in the store; -1 if it is not.
+    block_rows : int
+        Rows whose mutual kernel values (`square_block`) fit the budget beside the store.
+    evaluations, hits, misses : int
+        Kernel values computed; rows that were asked for and found in the store, or not.
+    """
+
+    def __init__(self, kernel: Kernel, rows: Rows, budget: int) -> None:
+        self.kernel, self.rows = kernel, rows
+        n = self.n = shape(rows)[0]
+        self.shape = n, n
+        self.precision = float_type(rows)
+        self.side = side(kernel, rows)
+        self.evaluations = self.hits = self.misses = 0
+        self.diagonal = diagonal(kernel, rows)
+        itemsize = self.precision.itemsize
+        self.block_rows = int(max(2, (SHARE_OF_BLOCKS * budget / itemsize) ** 0.5))
+        own = SCRATCH_VALUES + left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
+        room = int((1.0 - SHARE_OF_BLOCKS) * budget - own * itemsize) // max(1, n * itemsize)
+        self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
+        self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
+        self.slot_of = np.full(n, -1, dtype=np.int32)
+        self.owner = np.full(self.capacity, -1, dtype=np.int32)
+        self.last_use = np.zeros(self.capacity, dtype=np.int64)
+        self.used = self.clock = 0
+
+    def values(self, chosen: Any, others: Any | None = None) -> Any:
+        """Return kernel values of rows chosen and rows others (None: all), computed anew."""
+        out = np.empty(
+            (len(chosen), self.n if others is None else len(others)), dtype=self.precision
+        )
+        self._compute(np.asarray(chosen), others, out, np.arange(len(chosen)))
+        return out
+
+    def square_block(self, W: Any) -> Any:
+        """Return K[W, W], from the store as far as its rows are there."""
+        out = np.empty((len(W), len(W)), dtype=self.precision)
+        slots = self.slot_of[W]
+        kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        parts = ranges(len(kept), 64)
+        each(lambda part: gather(self.store, slots, W, kept[slice(*part)], out), parts)
+        if len(missing):
+            part = np.empty((len(missing), len(missing)), dtype=self.precision)
+            self._compute(W[missing], W[missing], part, np.arange(len(missing)))
+            each(lambda p: mirror(part, kept, missing, *p, out), ranges(len(missing), 64))
+        return out
+
+    def all_rows(self) -> Any:
+        """Return the whole matrix, in the order of the rows, as far as it is in the store.
+
+        For matrices that fit: rows are brought in with `hold` before any other is.
+        """
+        return self.store[: self.n]
+
+    def hold(self, chosen: Any) -> Any:
+        """Bring `chosen` rows of the matrix into the store; return their slots.
+
+        There may be no more of them than the store holds.
+        """
+        chosen = np.asarray(chosen)
+        self.clock += 1
+        slots = self.slot_of[chosen]
+        is_kept = slots >= 0
+        self.last_use[slots[is_kept]] = self.clock
+        missing = chosen[~is_kept]
+        self.hits += len(chosen) - len(missing)
+        self.misses += len(missing)
+        if len(missing):
+            places = self._free(len(missing))
+            self._compute(missing, None, self.store, places)
+            self.owner[places], self.slot_of[missing] = missing, places
+            self.last_use[places] = self.clock
+            slots = self.slot_of[chosen]
+        return slots
+
+    def _free(self, count: int) -> Any:
+        """Return slots for so many new rows: unused ones, then those used least recently."""
+        fresh = np.arange(self.used, min(self.capacity, self.used + count), dtype=np.int32)
+        self.used += len(fresh)
+        if len(fresh) == count:
+            return fresh
+        age = self.last_use[: self.used].copy()
+        age[fresh] = self.clock
+        rest = count - len(fresh)
+        oldest = np.argpartition(age, rest - 1)[:rest].astype(np.int32)
+        self.slot_of[self.owner[oldest]] = -1
+        self.owner[oldest] = -1
+        return np.concatenate([fresh, oldest])
+
+    def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any) -> None:
+        fill(self.kernel, self.side, chosen, self.side, others, out, places)
+        self.evaluations += len(chosen) * (self.n if others is None else len(others))
+        if others is None:
+            out[places, chosen] = self.diagonal[
+                chosen
+            ]  # exact, whatever a product of rows rounds to
+        check_finite(self.kernel, out, places)
+
+    def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
+        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
+        used = np.flatnonzero(B.any(axis=1))
+        slots = self.slot_of[used]
+        is_kept = slots >= 0
+        self.hits += int(is_kept.sum())
+        self.add_kept(slots[is_kept], B[used[is_kept]], Z)
+        missing = used[~is_kept]
+        self.misses += len(missing)
+        length = max(1, SCRATCH_VALUES // self.n)
+        scratch = np.empty((min(length, len(missing)), self.n), dtype=self.precision)
+        for first, stop in ranges(len(missing), length):
+            some, places = missing[first:stop], np.arange(stop - first)
+            self._compute(some, None, scratch, places)
+            add_weighted(scratch, places, B[some], Z)
+
+    def add_kept(self, slots: Any, coefficients: FloatArray, Z: FloatArray) -> None:
+        """Add sum_r coefficients[r, k] store[slots[r], i] to Z[i, k]."""
+        add_weighted(self.store, slots, coefficients, Z)
+
+
+def diagonal(kernel: Kernel, rows: Rows) -> FloatArray:
+    """Return K(x_i, x_i) of every row."""
+    n = shape(rows)[0]
+    if isinstance(kernel, Gaussian | Laplacian):
+        return np.ones(n)
+    if isinstance(kernel, Precomputed):
+        return np.asarray(matrix(rows, slice(None)).diagonal(), dtype=np.float64)
+    if isinstance(kernel, Custom):
+        own, out, one = side(kernel, rows), np.empty((n, 1)), np.arange(1)
+        for i in range(n):
+            fill(kernel, own, one + i, own, one + i, out[i : i + 1], one)
+        return out[:, 0]
+    products = left_factor(kernel) * all_square_norms(rows)[:, None]
+    finish(kernel, products, None, None)
+    return np.asarray(products[:, 0])
+
+
+def add_weighted(store: Any, slots: Any, coefficients: FloatArray, Z: FloatArray) -> None:
+    """Add the weighted sum of some rows of `store` to the columns of Z, on all cores."""
+    coefficients = np.ascontiguousarray(coefficients)
+    each(lambda p: add_rows(store, slots, coefficients, *p, Z), ranges(len(Z), COLUMNS))
+
+
+def check_finite(kernel: Kernel, out: Any, places: Any) -> None:
+    """Refuse kernel values that are infinite or not a number."""
+    for first, stop in ranges(len(places), 16):
+        if not np.isfinite(out[places[first:stop]].sum(dtype=np.float64)):
+            raise InvalidData(
+                f"The kernel gives values that are not finite: {kernel!r}. Scale the columns of X, "
+                "or lower gamma, coef0 or degree."
+            )
+
+
+@compiled
+def add_rows(store, slots, coefficients, start, stop, Z):  # type: ignore[no-untyped-def]
+    """Add coefficients[r, k] store[slots[r], i] to Z[i, k] for start <= i < stop."""
+    K = Z.shape[1]
+    for r in range(len(slots)):
+        row = store[slots[r]]
+        for k in range(K):
+            c = coefficients[r, k]
+            if c != 0.0:
+                for i in range(start, stop):
+                    Z[i, k] += c * row[i]
+
+
+@compiled
+def gather(store, slots, W, kept, out):  # type: ignore[no-untyped-def]
+    """Write store[slots[a], W[b]] into out[a, b] for a in `kept`."""
+    for a in kept:
+        row = store[slots[a]]
+        for b in range(len(W)):
+            out[a, b] = row[W[b]]
+
+
+@compiled
+def mirror(part, kept, missing, start, stop, out):  # type: ignore[no-untyped-def]
+    """Complete the rows of `out` that were not kept: computed values, and kept ones mirrored."""
+    for r in range(start, stop):
+        a = missing[r]
+        for b in kept:
+            out[a, b] = out[b, a]
+        for s in range(len(missing)):
+            out[a, missing[s]] = part[r, s]

@@ -1,0 +1,156 @@
+"""The space that weights live in: features of the rows, or expansions over the rows.
+
+    linear    W (d, K) are weights of features;     <w_k, x_i> = sum_j W[j, k] x_ij
+    kernel    W (n, K) are coefficients of rows;    <w_k, phi(x_i)> = sum_j W[j, k] K(x_j, x_i)
+
+Whoever certifies or predicts asks here and need not know which it is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import (
+    CsrRows,
+    FloatArray,
+    all_scores,
+    float_type,
+    scores,
+    shape,
+    square_norm,
+)
+from pegasos.dispatch import compiled
+from pegasos.problem import objective
+from pegasos.problem.gram import Kernelized
+from pegasos.problem.objective import Problem, blocks, flat
+
+PART = 4096  # features at a time
+SAMPLED_ROWS = 256  # rows whose mean is a typical one
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+
+
+def combination(problem: Problem, A: FloatArray) -> FloatArray:
+    """Return w(a) = 1/(lam S) sum_i s_i a_i x_i, one column per model."""
+    if not isinstance(problem.rows, Kernelized):
+        return objective.combination(problem, A)
+    weights = problem.costs.weights
+    scale = weights.values[:, None] if weights.mask else weights.values[0]
+    return A * (scale / (problem.lam * problem.S))
+
+
+def write_scores(rows: Any, W: FloatArray, Z: FloatArray) -> None:
+    """Write <w_k, x_i> into Z[i, k]."""
+    W = np.ascontiguousarray(W, dtype=np.float64)
+    if isinstance(rows, Kernelized):
+        Z[:] = 0.0
+        rows.add_scores(W, Z)
+        return
+    for start, stop in blocks(rows):
+        all_scores(rows, start, stop, flat(W), Z)
+
+
+def as_stored(rows: Any, W: FloatArray) -> FloatArray:
+    """Round weights to the precision in which a model keeps them; no copy in float64."""
+    if isinstance(rows, Kernelized) or float_type(rows) == np.float64:
+        return W
+    return W.astype(float_type(rows)).astype(np.float64)
+
+
+def square_norms(rows: Any, W: FloatArray, Z: FloatArray | None = None) -> FloatArray:
+    """Return ||w_k||^2 per model; `Z` holds the scores of W, if they are known."""
+    if isinstance(rows, Kernelized):
+        if Z is None:
+            Z = np.empty_like(W)
+            write_scores(rows, W, Z)
+        return np.maximum(0.0, np.einsum("jk,jk->k", W, Z))
+    return _square_norms(W)
+
+
+def distances(
+    rows: Any, W: FloatArray, V: FloatArray, Z: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ||w_k||^2, ||v_k||^2 and ||w_k - v_k||^2 per model; `Z` holds the scores of W."""
+    square = square_norms(rows, W, Z)
+    if W is V:
+        return square, square, np.zeros_like(square)
+    if isinstance(rows, Kernelized):
+        of_V = np.empty_like(Z)
+        write_scores(rows, V, of_V)
+        distance = np.einsum("jk,jk->k", W - V, Z - of_V)
+        return square, square_norms(rows, V, of_V), np.maximum(0.0, distance)
+    return square, _square_norms(V), _square_norms(W, V)
+
+
+def _square_norms(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
+    total = np.zeros(W.shape[1])
+    for start in range(0, len(W), PART):  # in parts: no second array of the size of W
+        part = W[start : start + PART]
+        part = part if V is None else part - V[start : start + PART]
+        total += np.einsum("jk,jk->k", part, part)
+    return total
+
+
+def typical_point(rows: Any, W: FloatArray) -> FloatArray:
+    """Return the mean of some rows as weights: rows spread over the data, or those W expands on."""
+    n, d = shape(rows)
+    if isinstance(rows, Kernelized):
+        used = np.flatnonzero(W.any(axis=1))
+        used = used[:: max(1, len(used) // SAMPLED_ROWS)]
+        mean = np.zeros(n)
+        mean[used] = 1.0 / max(1, len(used))
+        return mean
+    step = max(1, n // SAMPLED_ROWS)
+    if isinstance(rows, CsrRows):
+        total, sampled = np.zeros(d), range(0, n, step)
+        for i in sampled:
+            part = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+            total[rows.indices[part]] += rows.data[part]
+        return total / len(sampled)
+    mean = rows.X[::step].mean(axis=0, dtype=np.float64)
+    return np.asarray(mean)
+
+
+def inner_products(rows: Any, point: FloatArray, W: FloatArray, Z: FloatArray) -> FloatArray:
+    """Return <point, w_k> per model; `Z` holds the scores of W."""
+    return np.asarray(point @ (Z if isinstance(rows, Kernelized) else W))
+
+
+def square_norm_of(rows: Any, point: FloatArray) -> float:
+    """Return the square norm of one point, given as weights."""
+    return float(square_norms(rows, point[:, None])[0])
+
+
+def push_scores(
+    rows: Any, point: FloatArray | None, square: float, push: FloatArray, Z: FloatArray
+) -> None:
+    """Add push[k] ||x_i - point|| to Z[i, k], or push[k] sqrt(||x_i||^2 + square) without a point.
+
+    `square` is the square norm of the point. Rounding may make a distance longer, not shorter.
+    """
+    n, d = shape(rows)
+    if isinstance(rows, Kernelized):
+        total, product = rows.diagonal + square, np.zeros((n, 1))
+        if point is not None:
+            rows.add_scores(point[:, None], product)
+        distance = np.sqrt(np.maximum(0.0, total - 2.0 * product[:, 0]) + rows.rounding * total)
+        for k in range(Z.shape[1]):
+            Z[:, k] += push[k] * distance
+        return
+    point = np.zeros(d) if point is None else point
+    for start, stop in blocks(rows):
+        add_distances(rows, start, stop, point, square, push, Z)
+
+
+@compiled
+def add_distances(rows, start, stop, point, square, push, Z):  # type: ignore[no-untyped-def]
+    """Add push[k] sqrt(||x_i||^2 - 2 <x_i, point> + square) to Z[i, k] for start <= i < stop."""
+    product = np.empty(1)
+    for i in range(start, stop):
+        scores(rows, i, point, product)
+        total = square_norm(rows, i) + square
+        distance = math.sqrt(max(0.0, total - 2.0 * product[0]) + ROUNDING * total)
+        for k in range(Z.shape[1]):
+            Z[i, k] += push[k] * distance
