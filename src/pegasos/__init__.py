@@ -4,8 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 from pegasos.estimators.classifier import PegasosClassifier
 from pegasos.estimators.fourier import FourierFeatures
+from pegasos.estimators.kernel_classifier import KernelPegasosClassifier
+from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.problem.custom_loss import CustomLoss
+from pegasos.solvers.kernel.decomposition import Decomposition
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
@@ -20,7 +23,10 @@ __all__ = [
     "SGD",
     "ConvergenceDisplay",
     "CustomLoss",
+    "Decomposition",
     "FourierFeatures",
+    "KernelPegasosClassifier",
+    "KernelPegasosRegressor",
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",

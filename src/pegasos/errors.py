@@ -21,5 +21,9 @@ class ToleranceNotReached(ConvergenceWarning):  # type: ignore[misc]
     """A fit ended above `tol`; the message carries the gap reached and a remedy."""
 
 
+class IndefiniteKernel(UserWarning):
+    """A kernel turned out not to be positive semi-definite: there is no certificate."""
+
+
 class FitInterrupted(UserWarning):
     """Ctrl-C ended a fit; the model of that moment is kept, with its certificate."""

@@ -61,6 +61,9 @@ class Certificate:
         Time of the fit.
     models : dict of str to ndarray of shape (K,)
         primal, dual, gap and relative_gap of each model.
+    is_proven : bool
+        False where nothing can be proven, since the kernel is not positive semi-definite: the gap
+        is then only a measure of how close the fit is to a stationary point.
     """
 
     primal: float
@@ -72,18 +75,24 @@ class Certificate:
     epochs: int
     seconds: float
     models: dict[str, Any]
+    is_proven: bool = True
 
     @property
     def is_within_tol(self) -> bool:
         """Whether the objective is proven to be within `tol` of the optimum."""
-        return self.relative_gap <= self.tol
+        return self.is_proven and self.relative_gap <= self.tol
 
     def __str__(self) -> str:
         passes = f"{self.epochs} epoch" + ("" if self.epochs == 1 else "s")
+        known = (
+            f"proven within {in_percent(self.relative_gap)} of the optimum "
+            f"(at least {self.dual:.6g})"
+            if self.is_proven
+            else "with no proof, since the kernel is not positive semi-definite"
+        )
         return (
-            f"objective {self.primal:.6g}, proven within {in_percent(self.relative_gap)} of the "
-            f"optimum (at least {self.dual:.6g}); stopped after {passes} and {self.seconds:.2g} s "
-            f"because {self.reason}"
+            f"objective {self.primal:.6g}, {known}; stopped after {passes} and "
+            f"{self.seconds:.2g} s because {self.reason}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,12 @@ WISH = 1e-22  # that is, until rounding stops it
 WISHED_VALUES = 50_000_000  # values read at most on the way there
 
 
+Resolve = Callable[[Any, Any, str], Any]  # solver, loss, bias -> a solver ready for them
+
+TINY_MATRIX = 500_000  # values of a kernel matrix up to which `auto` does so too
+WISHED_ROUNDS = 40  # and the rounds of a decomposition it may take
+
+
 @dataclass(frozen=True)
 class Parameters:
     """What an estimator's parameters mean once they are known to make sense."""
@@ -45,6 +51,18 @@ class Parameters:
         """Return the same parameters with another loss: the compiled one of a custom loss."""
         return replace(self, loss=loss)
 
+    def kernel_stopping(self, n: int, K: int) -> Stopping:
+        """Return the limits of a kernel fit of K models on n rows."""
+        is_tiny = self.is_auto and n * n * K <= TINY_MATRIX and self.stop == "gap"
+        return Stopping(
+            tol=self.tol,
+            max_iter=self.max_iter or EPOCHS,
+            max_time=self.max_time,
+            rule=self.stop,
+            wish=WISH if is_tiny else np.inf,
+            wish_epochs=WISHED_ROUNDS if is_tiny else 0,
+        )
+
     def stopping(self, values: int) -> Stopping:
         """Return the limits of a fit that reads so many values per pass."""
         work = values + VALUES_PER_EPOCH
@@ -59,14 +77,17 @@ class Parameters:
         )
 
 
-def checked_parameters(estimator: Any, loss: Any, solver: Any = None) -> Parameters:
-    """Check what the linear estimators have in common; `loss` is a tag or a custom loss.
+def checked_parameters(
+    estimator: Any, loss: Any, solver: Any = None, resolve: Resolve = resolve
+) -> Parameters:
+    """Check what the estimators have in common; `loss` is a tag or a custom loss.
 
     The solver is taken from the catalogue, unless `solver` is one that was checked already.
     """
     lam_of(estimator.C, estimator.lam, 1.0)
     one_of(estimator.bias, "bias", BIASES)
-    positive(estimator.bias_scale, "bias_scale", "It is the value of the constant feature.")
+    scale = getattr(estimator, "bias_scale", 1.0)
+    positive(scale, "bias_scale", "It is the value of the constant feature.")
     positive(estimator.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
     whole(estimator.max_iter, "max_iter", "It limits the passes over the data; None is the default")
     if estimator.max_time is not None:

@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from pegasos.data.rows import FloatArray, shape
 from pegasos.data.validate import checked_data, checked_weights
 from pegasos.errors import InvalidData
-from pegasos.estimators.base import LinearEstimator
 from pegasos.estimators.callbacks import with_callbacks
+from pegasos.estimators.linear import LinearEstimator
 from pegasos.estimators.parameters import checked_parameters, regression_loss
 from pegasos.estimators.streaming import needs_lam, stream_solver
 from pegasos.problem.custom_loss import CustomLoss

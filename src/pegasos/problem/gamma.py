@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.rows import CsrRows, DenseRows, Rows, as_rows, shape
+from pegasos.data.rows import CsrRows, DenseRows, FloatArray, Rows, as_rows, shape, stored_values
 from pegasos.errors import InvalidParameter
 from pegasos.problem.scaling import positive
 
@@ -25,7 +25,7 @@ def check_gamma(gamma: Any) -> None:
         positive(gamma, "gamma", 'Or use "scale", 1 / (d var(X)), or "auto", 1 / d.')
 
 
-def resolved_gamma(gamma: Any, rows_or_X: Any) -> float:
+def resolved_gamma(gamma: Any, rows_or_X: Any, sample_weight: FloatArray | None = None) -> float:
     """Return gamma as a number.
 
     Parameters
@@ -34,6 +34,8 @@ def resolved_gamma(gamma: Any, rows_or_X: Any) -> float:
         As the user gave it.
     rows_or_X : DenseRows, CsrRows, ndarray or CSR matrix
         Validated data; read for "scale" only.
+    sample_weight : ndarray of shape (n,), optional
+        A weight of k counts a row k times in the variance.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def resolved_gamma(gamma: Any, rows_or_X: Any) -> float:
     d = shape(rows)[1]
     if gamma == "auto":
         return 1.0 / d
-    spread = d * variance(rows)
+    spread = d * variance(rows, sample_weight)
     if spread == 0.0:
         return 1.0
     if not np.finfo(np.float64).tiny <= spread < np.inf:
@@ -64,25 +66,47 @@ def resolved_gamma(gamma: Any, rows_or_X: Any) -> float:
     return 1.0 / spread
 
 
-def variance(rows: Rows) -> float:
-    """Return the variance of all entries, zeros included; exactly 0 where all are equal."""
+def variance(rows: Rows, sample_weight: FloatArray | None = None) -> float:
+    """Return the variance of all entries, zeros included; exactly 0 where all are equal.
+
+    A weight of k counts a row k times, so that a weight of 0 is the same as no row.
+    """
     n, d = shape(rows)
     stored = rows.data[: int(rows.indptr[-1])] if isinstance(rows, CsrRows) else rows.X
     if stored.size == 0:
         return 0.0
-    zeros = n * d - stored.size
+    total = d * (float(n) if sample_weight is None else float(sample_weight.sum()))
     # Taken about an entry, the mean of equal entries is that entry, without rounding.
     about = float(stored.flat[0])
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = about + (_sum(stored, about, 1) - zeros * about) / (n * d)
-        return float((_sum(stored, mean, 2) + zeros * mean * mean) / (n * d))
+        weight, first = _sums(rows, sample_weight, about, 1)
+        mean = about + (first - (total - weight) * about) / total
+        weight, second = _sums(rows, sample_weight, mean, 2)
+        return float((second + (total - weight) * mean * mean) / total)
 
 
-def _sum(stored: Any, about: float, power: int) -> Any:
-    """Sum (entry - about)^power over all stored entries, a block at a time."""
-    length = max(1, VALUES // stored[0].size)
-    total = np.float64(0.0)
-    for start in range(0, len(stored), length):
-        deviations = np.subtract(stored[start : start + length], about, dtype=np.float64)
-        total += np.sum(deviations if power == 1 else np.square(deviations, out=deviations))
-    return total
+def _sums(rows: Rows, weights: FloatArray | None, about: float, power: int) -> tuple[Any, Any]:
+    """Sum s_i and s_i (entry - about)^power over all stored entries, some rows at a time."""
+    n, _ = shape(rows)
+    is_sparse = isinstance(rows, CsrRows)
+    length = max(1, VALUES * n // max(1, stored_values(rows)))
+    weight = total = np.float64(0.0)
+    for start in range(0, n, length):
+        stop = min(n, start + length)
+        if is_sparse:
+            first, last = int(rows.indptr[start]), int(rows.indptr[stop])
+            entries = rows.data[first:last]
+        else:
+            entries = rows.X[start:stop]
+        deviations = np.subtract(entries, about, dtype=np.float64)
+        if power == 2:
+            np.square(deviations, out=deviations)
+        if weights is None:
+            weight += entries.size
+        else:
+            s = weights[start:stop]
+            s = np.repeat(s, np.diff(rows.indptr[start : stop + 1])) if is_sparse else s[:, None]
+            deviations *= s
+            weight += s.sum() * (1 if is_sparse else entries.shape[1])
+        total += deviations.sum()
+    return weight, total

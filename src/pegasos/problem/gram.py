@@ -25,6 +25,7 @@ from pegasos.problem.kernels import (
     Laplacian,
     Precomputed,
     finish,
+    is_psd,
     left_factor,
 )
 from pegasos.problem.pairs import (
@@ -61,6 +62,7 @@ class Kernelized:
     shape: tuple[int, int]
     diagonal: FloatArray
     precision: Any
+    is_indefinite: bool = False
 
     @property
     def size(self) -> int:
@@ -113,6 +115,8 @@ class Gram(Kernelized):
         Rows whose mutual kernel values (`square_block`) fit the budget beside the store.
     evaluations, hits, misses : int
         Kernel values computed; rows that were asked for and found in the store, or not.
+    is_indefinite : bool
+        Whether values were met that no positive semi-definite kernel has.
     """
 
     def __init__(self, kernel: Kernel, rows: Rows, budget: int) -> None:
@@ -123,6 +127,7 @@ class Gram(Kernelized):
         self.side = side(kernel, rows)
         self.evaluations = self.hits = self.misses = 0
         self.diagonal = diagonal(kernel, rows)
+        self.is_indefinite = bool((self.diagonal < 0.0).any())
         itemsize = self.precision.itemsize
         self.block_rows = int(max(2, (SHARE_OF_BLOCKS * budget / itemsize) ** 0.5))
         own = SCRATCH_VALUES + left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
@@ -205,6 +210,17 @@ class Gram(Kernelized):
                 chosen
             ]  # exact, whatever a product of rows rounds to
         check_finite(self.kernel, out, places)
+        if not is_psd(self.kernel) and not self.is_indefinite:
+            self.is_indefinite = self._breaks_cauchy_schwarz(chosen, others, out, places)
+
+    def _breaks_cauchy_schwarz(self, chosen: Any, others: Any, out: Any, places: Any) -> bool:
+        """Whether some K(x, z)^2 > K(x, x) K(z, z) by more than rounding."""
+        right = np.sqrt(self.diagonal if others is None else self.diagonal[others])
+        for i, place in zip(chosen, places, strict=True):
+            bound = np.sqrt(self.diagonal[i]) * right
+            if np.any(np.abs(out[place]) > bound + 1e-4 * bound.max()):
+                return True
+        return False
 
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""

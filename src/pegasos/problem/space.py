@@ -65,7 +65,10 @@ def square_norms(rows: Any, W: FloatArray, Z: FloatArray | None = None) -> Float
         if Z is None:
             Z = np.empty_like(W)
             write_scores(rows, W, Z)
-        return np.maximum(0.0, np.einsum("jk,jk->k", W, Z))
+        squares = np.einsum("jk,jk->k", W, Z)
+        size = np.einsum("jk,jk->k", np.abs(W), np.abs(Z))
+        rows.is_indefinite |= bool(np.any(squares < -1e-3 * size))
+        return np.maximum(0.0, squares)
     return _square_norms(W)
 
 

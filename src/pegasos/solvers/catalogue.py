@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, cast
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
+from pegasos.solvers.kernel.box import QUADRATIC
+from pegasos.solvers.kernel.decomposition import Decomposition
 from pegasos.solvers.linear.median import PIECEWISE_LINEAR
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
@@ -31,6 +33,53 @@ LINEAR_SOLVERS: dict[str, Ability] = {
     "pegasos": Ability(Pegasos, BIASES),
     "sgd": Ability(SGD, BIASES[:3]),
 }
+
+
+KERNEL_BIASES = ("none", "free")
+
+
+class KernelAbility(NamedTuple):
+    """What a kernel solver can do; all train several models side by side."""
+
+    solver: type
+    losses: tuple[type, ...] | None  # None: every loss
+    takes_weights: bool = True
+
+
+KERNEL_SOLVERS: dict[str, KernelAbility] = {
+    "decomposition": KernelAbility(Decomposition, QUADRATIC),
+}
+
+
+def resolve_kernel(solver: Any, loss: Any, bias: str) -> Solver:
+    """Return a kernel solver ready for a loss and a bias, or say what to use instead."""
+    if isinstance(solver, str) and solver == "auto":
+        solver = "decomposition" if isinstance(loss, QUADRATIC) else "sdca"
+    names = ", ".join(f'"{name}"' for name in KERNEL_SOLVERS)
+    if isinstance(solver, str):
+        if solver not in KERNEL_SOLVERS:
+            raise InvalidParameter(f'solver must be "auto", {names} or an object; got {solver!r}.')
+        found = KERNEL_SOLVERS[solver].solver()
+    elif isinstance(solver, tuple(ability.solver for ability in KERNEL_SOLVERS.values())):
+        found = copy.copy(solver)
+    else:
+        classes = ", ".join(
+            f"{ability.solver.__name__}(...)" for ability in KERNEL_SOLVERS.values()
+        )
+        raise InvalidParameter(f"solver must be a name or one of {classes}; got {solver!r}.")
+    if bias not in KERNEL_BIASES:
+        raise InvalidParameter(
+            f'bias must be "free" or "none" with a kernel; got bias={bias!r}. A penalised bias is '
+            "a constant added to the kernel."
+        )
+    losses = KERNEL_SOLVERS[found.name].losses
+    if losses is not None and not isinstance(loss, losses):
+        raise InvalidParameter(
+            f'solver="{found.name}" has no loss={loss!r}; use solver="sdca" or "pegasos", which '
+            "take every loss."
+        )
+    found.check()
+    return cast(Solver, found)
 
 
 def linear_solver(solver: Any) -> Solver:

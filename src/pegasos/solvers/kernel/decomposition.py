@@ -44,6 +44,7 @@ LEAST_ROWS = 1000  # in any later one
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
 FINER = 0.3  # factor of the accuracy once the violations outside are of its size
 FINEST = 1e-14
+STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
 KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
 
@@ -174,12 +175,12 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
     length = max(1, VALUES_PER_CALL // len(W))
-    steps, least = length, state.least_curvature
-    while steps == length:
+    steps, allowed, least = length, STEPS_PER_ROW * len(W) + LEAST_STEPS, state.least_curvature
+    while steps == length and allowed > 0:
         steps, _, met = ascend(
             block, gram.diagonal[W], ascent, box, models.accuracy[k], length
         )  # fmt: skip
-        least = min(least, met)
+        least, allowed = min(least, met), allowed - steps
         yield Advance(0, False)
     state.least_curvature = least
     moves = ascent.beta - before

@@ -1,0 +1,226 @@
+"""What the kernel estimators share: the kernel, its matrix, and expansions over support vectors."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pegasos.certificate.predictions import Ball
+from pegasos.certificate.stopping import Stopping
+from pegasos.data.rows import CsrRows, FloatArray, Rows, as_rows, shape
+from pegasos.data.validate import checked_rows
+from pegasos.errors import IndefiniteKernel, InvalidData, InvalidParameter, NotCertified
+from pegasos.estimators.base import CertifiedEstimator, stack_level
+from pegasos.estimators.parameters import Parameters
+from pegasos.parallel import ranges
+from pegasos.problem.gamma import check_gamma, resolved_gamma
+from pegasos.problem.gram import Cross, Gram
+from pegasos.problem.kernels import (
+    Custom,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    is_psd,
+)
+from pegasos.problem.objective import Problem
+from pegasos.problem.pairs import matrix
+from pegasos.problem.scaling import positive
+from pegasos.solve import Solution
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
+MEGABYTE = 1 << 20
+SHARE_OF_MEMORY = 0.25  # what `cache_size=None` takes of the machine's memory
+LEAST_CACHE = 256  # megabytes
+ASYMMETRIC = 1e-5  # difference of K and K', against the largest value, that is no rounding
+
+
+class Expansion(NamedTuple):
+    """What a warm start goes on from, whichever solver made it: coefficients (n, K)."""
+
+    B: FloatArray
+
+    def coefficients(self, problem: Problem) -> FloatArray:
+        """Return the expansion."""
+        return self.B
+
+
+class KernelEstimator(CertifiedEstimator):
+    """Fit K kernel models side by side."""
+
+    support_: Any
+    support_vectors_: Any
+    dual_coef_: FloatArray
+    _kernel: Kernel
+
+    def _check_kernel(self) -> None:
+        """Refuse kernel parameters that make no sense, whatever the data."""
+        if not callable(self.kernel):
+            one_of_kernels(self.kernel)
+        check_gamma(self.gamma)
+        finite(self.coef0, "coef0")
+        positive(self.degree, "degree", "It is the power of the polynomial kernel.")
+        if self.cache_size is not None:
+            positive(self.cache_size, "cache_size", "It is in megabytes; None fits the machine.")
+
+    def _kernel_for(self, rows: Rows, sample_weight: FloatArray | None) -> Kernel:
+        """Return the kernel that the parameters stand for on these rows."""
+        if callable(self.kernel):
+            return Custom(self.kernel)
+        if self.kernel == "precomputed":
+            check_precomputed(rows)
+            return Precomputed()
+        if self.kernel == "linear":
+            return Linear()
+        gamma = resolved_gamma(self.gamma, rows, sample_weight)
+        if self.kernel == "poly":
+            return Polynomial(gamma, float(self.coef0), float(self.degree))
+        if self.kernel == "sigmoid":
+            return Sigmoid(gamma, float(self.coef0))
+        return Gaussian(gamma) if self.kernel == "rbf" else Laplacian(gamma)
+
+    def _stopping(self, parameters: Parameters, rows: Rows, Y: FloatArray) -> Stopping:
+        return parameters.kernel_stopping(*Y.shape)
+
+    def _container(self, rows: Rows) -> Any:
+        self._rows = rows
+        megabytes = memory_share() if self.cache_size is None else float(self.cache_size)
+        return Gram(self._kernel, rows, int(megabytes * MEGABYTE))
+
+    def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
+        support = np.flatnonzero(W.any(axis=1))
+        vectors = matrix(self._rows, support)
+        if isinstance(self._kernel, Precomputed):
+            vectors = np.empty((0, 0), dtype=precision)
+        return {
+            "support_": support.astype(np.int32),
+            "support_vectors_": vectors,
+            "dual_coef_": np.ascontiguousarray(W[support].T),
+            "intercept_": b + 0.0,
+        }
+
+    def _settle(self, problem: Problem, solution: Solution) -> None:
+        """Keep what predictions need, drop the training rows, and say what is not proven."""
+        gram = problem.rows
+        if self.warm_start:
+            self._state = Expansion(solution.state.coefficients(problem).copy())
+        self.n_kernel_evaluations_ = gram.evaluations
+        self.cache_hits_, self.cache_misses_ = gram.hits, gram.misses
+        self._ball = on_support(solution.ball, self.support_)
+        if is_psd(self._kernel) is False or gram.is_indefinite:
+            self.certificate_ = replace(self.certificate_, is_proven=False)
+            self._ball = None
+        if gram.is_indefinite:
+            warnings.warn(
+                f"The kernel is not positive semi-definite ({self.kernel!r} on these rows): the "
+                "fit is a stationary point, not a proven optimum, and certain(X) has no answer. "
+                'Check the kernel, or use one that is, such as kernel="rbf".',
+                IndefiniteKernel,
+                stacklevel=stack_level(),
+            )
+        del self._rows
+
+    def _previous(self, Y: FloatArray) -> Any | None:
+        state = vars(self).get("_state") if self.warm_start else None
+        return state if state is not None and state.B.shape == Y.shape else None
+
+    def _against_support(self, X: Any) -> Cross:
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        if isinstance(self._kernel, Precomputed):
+            return Cross(self._kernel, rows, rows, self.support_)
+        return Cross(self._kernel, rows, as_rows(self.support_vectors_))
+
+    def _scores(self, X: Any) -> FloatArray:
+        cross = self._against_support(X)
+        Z = np.zeros((cross.shape[0], len(self.dual_coef_)))
+        cross.add_scores(np.ascontiguousarray(self.dual_coef_.T), Z)
+        return Z + self.intercept_
+
+    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        check_is_fitted(self)
+        if "certificate_" in vars(self) and not self.certificate_.is_proven:
+            raise NotCertified(
+                "The kernel is not positive semi-definite, so nothing is proven about the optimum."
+            )
+        if isinstance(vars(self).get("_kernel"), Precomputed):
+            raise NotCertified(
+                "With a precomputed kernel, bounds need the values K(x, x) of new rows, which the "
+                "matrix does not hold. Pass the kernel as a function."
+            )
+        return super()._bounds(X)
+
+    def _seen(self, X: Any) -> Any:
+        return self._against_support(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+
+def one_of_kernels(kernel: Any) -> None:
+    """Refuse an unknown name of a kernel."""
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        names = ", ".join(f'"{name}"' for name in KERNELS)
+        raise InvalidParameter(
+            f"kernel must be one of {names}, or a function of two matrices; got kernel={kernel!r}."
+        )
+
+
+def finite(number: Any, name: str) -> None:
+    """Refuse what is not a finite number."""
+    is_number = isinstance(number, int | float | np.integer | np.floating)
+    if not is_number or isinstance(number, bool) or not np.isfinite(number):
+        raise InvalidParameter(f"{name} must be a finite number; got {name}={number!r}.")
+
+
+def check_precomputed(rows: Rows) -> None:
+    """Refuse a kernel matrix that is sparse, not square or not symmetric."""
+    if isinstance(rows, CsrRows):
+        raise InvalidData(
+            'kernel="precomputed" needs a dense matrix of kernel values; got a sparse one. Use '
+            "X.toarray()."
+        )
+    n, m = shape(rows)
+    if n != m:
+        raise InvalidData(
+            f'kernel="precomputed" needs a square matrix, one row and one column per training row; '
+            f"X has shape ({n}, {m})."
+        )
+    largest = float(np.abs(rows.X).max(initial=0.0))
+    for first, stop in ranges(n, max(1, 1_000_000 // n)):
+        difference = np.abs(rows.X[first:stop] - rows.X[:, first:stop].T)
+        if difference.max() > ASYMMETRIC * largest:
+            i, j = np.unravel_index(int(difference.argmax()), difference.shape)
+            raise InvalidData(
+                f'kernel="precomputed" needs a symmetric matrix; X[{i + first}, {j}] = '
+                f"{rows.X[i + first, j]:.6g} but X[{j}, {i + first}] = {rows.X[j, i + first]:.6g}."
+            )
+
+
+def on_support(ball: Ball, support: Any) -> Ball:
+    """Return what is known of the optimum as expansions over the support vectors only."""
+    origin = None if ball.origin is None else ball.origin[support]
+    return replace(ball, centre=ball.centre[support], origin=origin)
+
+
+def memory_share() -> float:
+    """Return the megabytes that a cache may take by default: a share of the machine's memory."""
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not a POSIX system
+        return 4.0 * LEAST_CACHE
+    limit = Path("/sys/fs/cgroup/memory.max")  # of a container
+    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
+        total = min(total, int(text))
+    return max(LEAST_CACHE, SHARE_OF_MEMORY * total / MEGABYTE)

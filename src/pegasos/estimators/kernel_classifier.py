@@ -1,0 +1,211 @@
+"""Kernel classification: binary, one-vs-rest and multilabel, certified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.validate import checked_weights
+from pegasos.estimators.callbacks import with_callbacks
+from pegasos.estimators.classification import Classification
+from pegasos.estimators.kernel import KernelEstimator
+from pegasos.estimators.parameters import (
+    Parameters,
+    check_class_weight,
+    checked_parameters,
+    margin_loss,
+)
+from pegasos.problem.custom_loss import CustomLoss
+from pegasos.solvers.catalogue import resolve_kernel
+
+
+class KernelPegasosClassifier(Classification, KernelEstimator):
+    """Kernel support vector classification with a proof of how good the fit is.
+
+    Minimises, over functions f of the kernel's space and the bias b,
+
+        1/2 ||f||^2 + C sum_i s_i loss(y_i (f(x_i) + b)),      y_i in {-1, +1}, s_i the weights,
+
+    or, the same thing for lam = 1 / (C sum_i s_i), lam/2 ||f||^2 plus the weighted mean loss. The
+    fit ends when this objective is *proven* to be within `tol` of its minimum; `certificate_` is
+    the proof.
+
+    More than two classes are trained one against the rest, several labels per row (`y` an indicator
+    matrix) one model per label; all models share the rows of the kernel matrix.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the losses against the penalty: a larger C fits the training rows more closely.
+        Give `C` or `lam`, not both.
+    lam : float, optional
+        Weight of the penalty against the *mean* loss; independent of the number of rows.
+    kernel : str or callable, default="rbf"
+        "rbf" (Gaussian, exp(-gamma ||x - z||^2)), "linear", "poly" ((gamma <x, z> + coef0)^degree),
+        "laplacian" (exp(-gamma sum_j |x_j - z_j|)), "sigmoid" (tanh(gamma <x, z> + coef0), not
+        positive semi-definite: no certificate), "precomputed" (X is the matrix of kernel values),
+        or a function that takes two matrices and returns the matrix of kernel values.
+    gamma : float, "scale" or "auto", default="scale"
+        Width of the kernel. "scale" is 1 / (n_features * variance of X), "auto" 1 / n_features.
+    degree : float, default=3
+        Power of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    loss : {"hinge", "squared_hinge", "logistic"} or CustomLoss, default="hinge"
+        What a row costs. `CustomLoss(value, slope)` takes two functions of your own.
+    bias : {"free", "none"}, default="free"
+        "free": not penalised, as in the textbook; "none": no bias.
+    solver : str or object, default="auto"
+        A name from the catalogue or an object with options, which searches reach as
+        `solver__option`. "auto" picks dual decomposition, or "sdca" for other losses than hinge,
+        squared hinge and epsilon-insensitive.
+    cache_size : float, optional
+        Megabytes of memory for kernel values. By default a quarter of the machine's memory.
+    tol : float, default=1e-3
+        The objective is to be within this fraction of the optimum, proven; for several
+        models, each of them.
+    max_iter : int, optional
+        Limit on the epochs: rounds of the decomposition, passes over the rows of other solvers. By
+        default 1000.
+    max_time : float, optional
+        Limit on the seconds of training. Compiling, once per machine, does not count.
+    stop : {"gap", "decisions"}, default="gap"
+        "decisions" also ends the fit once 99.9 % of the training rows' labels are certain: they
+        would be the same at the optimum.
+    class_weight : dict or "balanced", optional
+        Factors on the weights of the rows by class. "balanced" gives every class the same total
+        weight, sample weights included.
+    warm_start : bool, default=False
+        Continue from the last fit, if rows and classes number the same. Otherwise start afresh.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is random in a solver. Equal seeds give equal models.
+    verbose : int, default=0
+        1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Row numbers of the support vectors, of all models together.
+    support_vectors_ : array or sparse matrix of shape (n_support, n_features)
+        Those rows; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class; multilabel: of each model.
+    dual_coef_ : ndarray of shape (n_models, n_support)
+        Coefficients of the expansions.
+    intercept_ : ndarray of shape (n_models,)
+        The bias; 0 for bias="none".
+    classes_ : ndarray of shape (n_classes,)
+        The labels; a positive decision value means the second of two. Multilabel: column numbers.
+    certificate_ : Certificate
+        Objective (`primal`), lower bound on the optimum (`dual`), `gap`, `relative_gap`, and why
+        the fit ended (`reason`).
+    history_ : dict of str to ndarray
+        epoch, seconds, rows_visited, primal, dual, gap, relative_gap and evaluations (kernel values
+        computed) of every certificate.
+    n_kernel_evaluations_, cache_hits_, cache_misses_ : int
+        Kernel values computed; rows of the kernel matrix found in memory, or not, when needed.
+    C_, lam_ : float
+        The penalty on both scales.
+    n_iter_ : int
+        Epochs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    Examples
+    --------
+    >>> from pegasos import KernelPegasosClassifier
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> model = KernelPegasosClassifier(C=10.0, gamma=2.0, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2), len(model.support_) < 100
+    (1.0, True)
+    >>> model.certificate_.relative_gap <= 1e-3  # proven
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        lam: float | None = None,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        loss: Any = "hinge",
+        bias: str = "free",
+        solver: Any = "auto",
+        cache_size: float | None = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        stop: str = "gap",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.lam = lam
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.bias = bias
+        self.solver = solver
+        self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.stop = stop
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPegasosClassifier:
+        """Fit to rows X and labels y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows; neither copied nor widened where that can be avoided. With kernel="precomputed",
+            the (n, n) matrix of kernel values.
+        y : array-like of shape (n,) or indicator matrix of shape (n, n_labels)
+            Labels of any type.
+        sample_weight : array-like of shape (n,), optional
+            A weight of k counts a row k times, a weight of 0 removes it.
+
+        Returns
+        -------
+        self : KernelPegasosClassifier
+            The fitted estimator.
+        """
+        parameters = self._parameters()
+        data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        rows, targets, weights = self._labelled(X, y, sample_weight)
+        self._kernel = self._kernel_for(rows, checked_weights(sample_weight, len(targets)))
+        self._fit_models(
+            parameters, rows, targets, weights, data=data, decided=self._labels.settled
+        )
+        if self._labels.kind == "multilabel":
+            self.n_support_ = np.count_nonzero(self.dual_coef_, axis=1)
+        else:
+            is_positive = targets[self.support_] > 0.0
+            positive = is_positive.sum(axis=0)
+            both = [len(positive) and len(self.support_) - positive[0], positive[0]]
+            self.n_support_ = np.array(both if len(positive) == 1 else positive)
+        return self
+
+    def _parameters(self) -> Parameters:
+        """Check all parameters; a loss of the user's own is compiled and tested."""
+        self._check_kernel()
+        check_class_weight(self.class_weight)
+        loss = margin_loss(self.loss)
+        parameters = checked_parameters(self, loss, resolve=resolve_kernel)
+        return parameters.with_loss(loss.tag([-1.0, 1.0]) if isinstance(loss, CustomLoss) else loss)
