@@ -46,3 +46,11 @@ def box_of(problem: Problem, k: int, rows: Any = slice(None)) -> Box:
     bound = np.where(C > 0.0, y * np.inf, 0.0)
     ridge = np.divide(0.5, C, out=nothing, where=C > 0.0)
     return Box(np.minimum(0.0, bound), np.maximum(0.0, bound), 0.0, ridge)
+
+
+def prices(problem: Problem) -> tuple[float, float, float]:
+    """Return epsilon, the ridge per unit of a dual number, and C_i per unit of weight."""
+    loss = problem.costs.loss
+    epsilon = float(loss.epsilon) if isinstance(loss, EpsilonInsensitive) else 0.0
+    ridge = 0.5 if isinstance(loss, SquaredHinge) else 0.0
+    return epsilon, ridge, 1.0 / (problem.lam * problem.S)

@@ -33,10 +33,12 @@ from pegasos.dispatch import compiled
 from pegasos.options import Options
 from pegasos.parallel import ranges
 from pegasos.problem.bias import best_bias
-from pegasos.problem.losses import gain, gap_term
+from pegasos.problem.losses import gain, gap_term, lower, upper
 from pegasos.problem.objective import Problem, weight
-from pegasos.solvers.kernel.box import box_of, caps
-from pegasos.solvers.kernel.smo import ascend_pairs, ascend_singles, new_ascent
+from pegasos.solvers.checks import check_count, check_flag
+from pegasos.solvers.kernel.box import box_of, caps, prices
+from pegasos.solvers.kernel.pairwise import improve_pairwise
+from pegasos.solvers.kernel.smo import ascend_pairs, ascend_singles, new_ascent, whole
 from pegasos.solvers.protocol import Advance, DualPoint
 
 FIRST_ROWS = 4000  # in the first working set; all rows, if there are no more
@@ -103,6 +105,9 @@ class Decomposition(Options):
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
+        if not (isinstance(self.working_set, str) and self.working_set == "auto"):
+            check_count(self, "working_set", ' to the number of rows, or "auto"')
+        check_flag(self, "shrinking")
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> DecompositionState:
         n, K = problem.costs.Y.shape
@@ -115,7 +120,7 @@ class Decomposition(Options):
 
     def advance(self, problem: Problem, state: DecompositionState) -> Advance:
         if state.rounds is None:
-            state.rounds = rounds(problem, state, self.working_set)
+            state.rounds = rounds(problem, state, self.working_set, self.shrinking)
         return next(state.rounds)
 
     def iterate(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
@@ -134,13 +139,15 @@ def dual_numbers(problem: Problem, B: FloatArray) -> DualPoint:
     return DualPoint(np.divide(B, C, out=np.zeros_like(B), where=C > 0.0), 1.0)
 
 
-def rounds(problem: Problem, state: DecompositionState, q: Any) -> Iterator[Advance]:
+def rounds(
+    problem: Problem, state: DecompositionState, q: Any, shrinks: bool
+) -> Iterator[Advance]:
     """Go on for ever; every yield is a moment to look up, and tells whether a round has ended."""
     gram, models = problem.rows, state.models
     n, K = models.B.shape
     largest = n if n <= min(FIRST_ROWS, gram.capacity) else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
-    violations = np.empty(n)
+    violations, rises = np.empty(n), np.empty(n, dtype=np.bool_)
     sizes = np.full(K, min(n, FIRST_ROWS, largest))
     is_warm = bool(models.B.any())
     sample = np.sort(state.random.choice(n, sizes[0], replace=False))
@@ -149,12 +156,17 @@ def rounds(problem: Problem, state: DecompositionState, q: Any) -> Iterator[Adva
             if turn == 0 and not is_warm:
                 W = sample
             else:
-                sizes[k] = assess(problem, models, k, violations, largest, q)
-                W = np.sort(np.argpartition(-violations, sizes[k] - 1)[: sizes[k]])
-            yield from improve(problem, state, k, W)
+                sizes[k] = assess(problem, models, k, (violations, rises), largest, q)
+                W = working_set(violations, rises, sizes[k])
+            if q == 2:
+                for least in improve_pairwise(problem, models, k, shrinks):
+                    state.least_curvature = min(state.least_curvature, least)
+                    yield Advance(0, False)
+            else:
+                yield from improve(problem, state, k, W)
         worst = 0.0
         for k in range(K):
-            assess(problem, models, k, violations, largest, q)
+            assess(problem, models, k, (violations, rises), largest, q)
             worst = max(worst, models.gap[k])
         yield Advance(n, True, worst)
 
@@ -174,12 +186,11 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     ascent = new_ascent(before.copy(), problem.costs.Y[W, k] - models.F[W, k], box)
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
+    K, rows = whole(block, gram.diagonal[W]), np.arange(len(W))
     length = max(1, VALUES_PER_CALL // len(W))
     steps, allowed, least = length, STEPS_PER_ROW * len(W) + LEAST_STEPS, state.least_curvature
     while steps == length and allowed > 0:
-        steps, _, met = ascend(
-            block, gram.diagonal[W], ascent, box, models.accuracy[k], length
-        )  # fmt: skip
+        steps, _, met, _ = ascend(K, ascent, box, rows, models.accuracy[k], length)
         least, allowed = min(least, met), allowed - steps
         yield Advance(0, False)
     state.least_curvature = least
@@ -194,19 +205,19 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
 
 
 def assess(
-    problem: Problem, models: Models, k: int, violations: FloatArray, largest: int, q: Any
+    problem: Problem, models: Models, k: int, out: tuple[Any, Any], largest: int, q: Any
 ) -> int:
-    """Write by how much each row violates its optimality condition; return the next size of W.
+    """Write how much each row violates optimality, and which way; return the next size of W.
 
     Sets the bias, the relative gap as the responses tell it and the accuracy of the next solve.
     """
+    violations, _ = out
     accuracy, n = models.accuracy[k], len(violations)
     if problem.is_free:
         models.b[k] = best_bias(problem, models.F, k, float(models.b[k]), 1e-16)
-    box = box_of(problem, k)
     counts = np.zeros(2, dtype=np.int64)
     gap, dual = write_violations(
-        problem.costs, (models.B, models.F), k, models.b[k], box, caps(problem), violations, counts
+        problem.costs, models.B[:, k], models.F[:, k], k, models.b[k], prices(problem), out, counts,
     )
     dual -= 0.5 * problem.lam * problem.S * float(models.B[:, k] @ models.F[:, k])
     models.gap[k] = gap / dual if dual > 0.0 else np.inf
@@ -218,24 +229,56 @@ def assess(
     return int(min(n, largest, max(LEAST_ROWS, 1.2 * free + counts[1])))
 
 
+def working_set(violations: FloatArray, rises: Any, size: int) -> Any:
+    """Return the rows with the largest violations, in order of the rows.
+
+    A quarter at least want to rise and a quarter to fall, as far as there are so many: under the
+    constraint sum_i beta_i = 0 neither kind can move without the other.
+    """
+    n, least = len(violations), max(1, size // 4)
+    if size >= n:
+        return np.arange(n)
+    parts = [largest_of(violations, size)]
+    for kind in (rises, ~rises):
+        if np.count_nonzero(kind[parts[0]]) < least:
+            some = np.flatnonzero(kind)
+            parts.append(some[largest_of(violations[some], min(least, len(some)))])
+    return np.unique(np.concatenate(parts))
+
+
+def largest_of(values: FloatArray, count: int) -> Any:
+    """Return the places of the largest values."""
+    n = len(values)
+    if count >= n:
+        return np.arange(n)
+    least = np.partition(values, n - count)[n - count]
+    above = np.flatnonzero(values > least)
+    return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])
+
+
 @compiled
-def write_violations(costs, models, k, b, box, C, out, counts):  # type: ignore[no-untyped-def]
-    """Write by how much moving beta_i pays per unit; return sums of s_i gap_term and s_i gain.
+def write_violations(costs, B, F, k, b, prices, out, counts):  # type: ignore[no-untyped-def]
+    """Write how much moving beta_i pays per unit, and whether up; return the gap and gain sums.
 
     Counts the rows strictly between bounds, and those that violate.
     """
-    B, F = models
+    loss, (epsilon, ridge, inverse) = costs.loss, prices
+    violations, rises = out
     gap, dual, free, violating = 0.0, 0.0, 0, 0
-    for i in range(len(out)):
-        beta, y, s = B[i, k], costs.Y[i, k], weight(costs.weights, i)
-        r = y - F[i, k] - b - box.ridge[i] * beta
-        up = -np.inf if beta >= box.high[i] else r - (box.epsilon if beta >= 0.0 else -box.epsilon)
-        down = np.inf if beta <= box.low[i] else r - (box.epsilon if beta > 0.0 else -box.epsilon)
-        out[i] = max(up, -down)
-        free += box.low[i] < beta < box.high[i] and (box.epsilon == 0.0 or beta != 0.0)
-        violating += out[i] > 0.0
-        if C[i] > 0.0:
-            gap += s * gap_term(costs.loss, F[i, k] + b, beta / C[i], y)
-            dual += s * gain(costs.loss, beta / C[i], y)
+    for i in range(len(violations)):
+        violations[i], rises[i] = -np.inf, False
+        s = weight(costs.weights, i)
+        if s > 0.0:
+            y, C, z = costs.Y[i, k], s * inverse, F[i] + b
+            a = B[i] / C
+            r = y - z - ridge * a
+            is_low, is_high = B[i] <= C * lower(loss, y), B[i] >= C * upper(loss, y)
+            up = -np.inf if is_high else r - (epsilon if a >= 0.0 else -epsilon)
+            down = np.inf if is_low else r - (epsilon if a > 0.0 else -epsilon)
+            violations[i], rises[i] = max(up, -down), up >= -down
+            free += not (is_low or is_high or (epsilon > 0.0 and a == 0.0))
+            violating += violations[i] > 0.0
+            gap += s * gap_term(loss, z, a, y)
+            dual += s * gain(loss, a, y)
     counts[0], counts[1] = free, violating
     return gap, dual

@@ -11,13 +11,16 @@ the two differ only at beta_i = 0 (by 2 epsilon), and are -inf, +inf at a bound.
 r_i + up_i > r_j + down_j can be improved: raise i, lower j. Without the constraint one coordinate
 moves at a time.
 
+Only rows listed in `active` are looked at and kept up to date. Where a row of K is needed that is
+not there, an ascent returns and says which.
+
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
          vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +39,19 @@ class Box(NamedTuple):
     ridge: FloatArray  # of shape (m,), on the diagonal
 
 
+class Matrix(NamedTuple):
+    """Rows of a kernel matrix: row i is values[slot_of[i]], or absent where slot_of[i] < 0.
+
+    `last_use` of a slot is set to the step count, from `clock` on, so that rows can make room.
+    """
+
+    values: Any
+    slot_of: Any
+    last_use: Any
+    clock: int
+    diagonal: FloatArray
+
+
 class Ascent(NamedTuple):
     """Coefficients, residuals and prices of m rows, all modified in place."""
 
@@ -43,6 +59,12 @@ class Ascent(NamedTuple):
     r: FloatArray
     up: FloatArray
     down: FloatArray
+
+
+def whole(K: Any, diagonal: FloatArray) -> Matrix:
+    """Return a matrix that is there in full."""
+    m = len(K)
+    return Matrix(K, np.arange(m, dtype=np.int32), np.zeros(m, dtype=np.int64), 0, diagonal)
 
 
 def new_ascent(beta: FloatArray, r: FloatArray, box: Box) -> Ascent:
@@ -84,19 +106,23 @@ def room_below(beta, low):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def ascend_pairs(K, diagonal, ascent, box, tol, steps):  # type: ignore[no-untyped-def]
-    """Improve pairs until none promises more than `tol`, or for so many steps.
+def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped-def]
+    """Improve pairs until none promises more than `tol`, for so many steps, or till a row lacks.
 
-    Returns the steps taken, the largest violation left, and the least curvature met.
+    Returns the steps taken, the violation left, the least curvature met and the row that is not
+    there, or -1.
     """
     beta, r, up, down = ascent
-    m, least = len(beta), np.inf
-    i = best_to_raise(r, up)
+    diagonal, least = K.diagonal, np.inf
+    i = dearest(r, up, active)
     for t in range(steps):
+        if K.slot_of[i] < 0:
+            return t, np.inf, least, i
+        row, Kii = K.values[K.slot_of[i]], diagonal[i] + box.ridge[i]
+        K.last_use[K.slot_of[i]] = K.clock + t
         top = r[i] + up[i]
-        row, Kii = K[i], diagonal[i] + box.ridge[i]
         j, most, bottom = -1, 0.0, np.inf  # [FCL05] WSS 2: j by the gain of the pair's exact step
-        for k in range(m):
+        for k in active:
             price = r[k] + down[k]
             bottom = min(bottom, price)
             b = top - price
@@ -106,131 +132,117 @@ def ascend_pairs(K, diagonal, ascent, box, tol, steps):  # type: ignore[no-untyp
                 if gain > most:
                     j, most = k, gain
         if top - bottom <= tol or j < 0:
-            return t, max(0.0, top - bottom), least
+            return t, max(0.0, top - bottom), least, -1
+        if K.slot_of[j] < 0:
+            return t, np.inf, least, j
+        K.last_use[K.slot_of[j]] = K.clock + t
         curvature = Kii + diagonal[j] + box.ridge[j] - 2.0 * row[j]
         least = min(least, curvature / (Kii + abs(diagonal[j])))
         step = (top - r[j] - down[j]) / max(curvature, FLAT * Kii)
         step = min(step, room_above(beta[i], box.high[i]), room_below(beta[j], box.low[j]))
-        move(beta, box, i, step)
-        move(beta, box, j, -step)
-        r[i] -= box.ridge[i] * step
-        r[j] += box.ridge[j] * step
-        set_price(ascent, box, i)
-        set_price(ascent, box, j)
-        i = follow(K[i], K[j], step, r, up)
-    return steps, violation_of_pairs(ascent), least
+        move(ascent, box, i, step)
+        move(ascent, box, j, -step)
+        i = follow(row, K.values[K.slot_of[j]], step, r, up, active)
+    return steps, np.inf, least, -1
 
 
 @inlined
-def follow(row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
+def follow(row_i, row_j, step, r, up, active):  # type: ignore[no-untyped-def]
     """Bring the residuals up to date with a pair's step; return the next one to raise."""
-    best, top = 0, -np.inf
-    for k in range(len(r)):
+    best, top = active[0], -np.inf
+    for k in active:
         r[k] -= step * (np.float64(row_i[k]) - np.float64(row_j[k]))
-        price = r[k] + up[k]
-        if price > top:
-            best, top = k, price
+        if r[k] + up[k] > top:
+            best, top = k, r[k] + up[k]
     return best
 
 
 @inlined
-def best_to_raise(r, up):  # type: ignore[no-untyped-def]
+def dearest(r, up, active):  # type: ignore[no-untyped-def]
     """Return the coefficient that pays most to raise."""
-    best = 0
-    for k in range(len(r)):
+    best = active[0]
+    for k in active:
         if r[k] + up[k] > r[best] + up[best]:
             best = k
     return best
 
 
 @inlined
-def move(beta, box, i, step):  # type: ignore[no-untyped-def]
+def move(ascent, box, i, step):  # type: ignore[no-untyped-def]
     """Move beta_i, exactly onto a bound or 0 where the step ends there but for rounding."""
-    target = beta[i] + step
-    size = 1e-14 * (abs(beta[i]) + abs(step))
-    if abs(target) <= size and beta[i] != 0.0:
+    before = ascent.beta[i]
+    target = before + step
+    size = 1e-14 * (abs(before) + abs(step))
+    if abs(target) <= size and before != 0.0:
         target = 0.0
     if abs(target - box.high[i]) <= size or target > box.high[i]:
         target = box.high[i]
     if abs(target - box.low[i]) <= size or target < box.low[i]:
         target = box.low[i]
-    beta[i] = target
+    ascent.beta[i] = target
+    ascent.r[i] -= box.ridge[i] * step
+    set_price(ascent, box, i)
 
 
 @compiled
-def violation_of_pairs(ascent):  # type: ignore[no-untyped-def]
-    """Return how much the best pair promises per unit of its step."""
-    top, bottom = -np.inf, np.inf
-    for k in range(len(ascent.r)):
-        top = max(top, ascent.r[k] + ascent.up[k])
-        bottom = min(bottom, ascent.r[k] + ascent.down[k])
-    return max(0.0, top - bottom)
-
-
-@compiled
-def ascend_singles(K, diagonal, ascent, box, tol, steps):  # type: ignore[no-untyped-def]
+def ascend_singles(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped-def]
     """Improve one coefficient at a time, the one whose exact step gains most; no constraint.
 
-    Returns the steps taken, the largest violation left, and the least curvature met.
+    Returns the same as `ascend_pairs`.
     """
-    beta, r, up, down = ascent
-    m, least = len(beta), np.inf
-    i = best_single(ascent, diagonal, box)
+    r, least = ascent.r, np.inf
     for t in range(steps):
-        price = max(r[i] + up[i], -(r[i] + down[i]))
-        if price <= tol:
-            worst = violation_of_singles(ascent)
-            if worst <= tol:
-                return t, worst, least
-            i = worst_single(ascent)
-            price = max(r[i] + up[i], -(r[i] + down[i]))
-        rises = r[i] + up[i] > 0.0
-        curvature = diagonal[i] + box.ridge[i]
+        i, worst = best_single(ascent, K.diagonal, box, active)
+        if worst <= tol:
+            return t, worst, least, -1
+        if K.slot_of[i] < 0:
+            return t, np.inf, least, i
+        row = K.values[K.slot_of[i]]
+        K.last_use[K.slot_of[i]] = K.clock + t
+        curvature = K.diagonal[i] + box.ridge[i]
         least = min(least, curvature)
-        step = price / max(curvature, FLAT)
-        if rises:
-            step = min(step, room_above(beta[i], box.high[i]))
+        pays, costs = r[i] + ascent.up[i], r[i] + ascent.down[i]
+        if pays >= -costs:
+            step = min(pays / max(curvature, FLAT), room_above(ascent.beta[i], box.high[i]))
         else:
-            step = -min(step, room_below(beta[i], box.low[i]))
-        move(beta, box, i, step)
-        r[i] -= box.ridge[i] * step
-        set_price(ascent, box, i)
-        row, best, most = K[i], 0, -1.0
-        for k in range(m):
+            step = max(costs / max(curvature, FLAT), -room_below(ascent.beta[i], box.low[i]))
+        move(ascent, box, i, step)
+        for k in active:
             r[k] -= step * row[k]
-            v = max(r[k] + up[k], -(r[k] + down[k]))
-            gain = v * v / max(diagonal[k] + box.ridge[k], FLAT) if v > 0.0 else 0.0
+    return steps, np.inf, least, -1
+
+
+@inlined
+def best_single(ascent, diagonal, box, active):  # type: ignore[no-untyped-def]
+    """Return the coefficient whose exact step gains most, and the largest violation of any."""
+    best, most, worst = active[0], -1.0, 0.0
+    for k in active:
+        v = max(ascent.r[k] + ascent.up[k], -(ascent.r[k] + ascent.down[k]))
+        if v > 0.0:
+            worst = max(worst, v)
+            gain = v * v / max(diagonal[k] + box.ridge[k], FLAT)
             if gain > most:
                 best, most = k, gain
-        i = best
-    return steps, violation_of_singles(ascent), least
-
-
-@inlined
-def best_single(ascent, diagonal, box):  # type: ignore[no-untyped-def]
-    """Return the coefficient whose exact step gains most."""
-    best, most = 0, -1.0
-    for k in range(len(ascent.r)):
-        v = max(ascent.r[k] + ascent.up[k], -(ascent.r[k] + ascent.down[k]))
-        gain = v * v / max(diagonal[k] + box.ridge[k], FLAT) if v > 0.0 else 0.0
-        if gain > most:
-            best, most = k, gain
-    return best
-
-
-@inlined
-def worst_single(ascent):  # type: ignore[no-untyped-def]
-    """Return the coefficient that promises most per unit of its step."""
-    best, most = 0, -np.inf
-    for k in range(len(ascent.r)):
-        v = max(ascent.r[k] + ascent.up[k], -(ascent.r[k] + ascent.down[k]))
-        if v > most:
-            best, most = k, v
-    return best
+    return best, worst
 
 
 @compiled
-def violation_of_singles(ascent):  # type: ignore[no-untyped-def]
-    """Return how much the best single step promises per unit."""
-    k = worst_single(ascent)
-    return max(0.0, ascent.r[k] + ascent.up[k], -(ascent.r[k] + ascent.down[k]))
+def shrink(ascent, active, is_free, out):  # type: ignore[no-untyped-def]
+    """Write the rows of `active` that may still move into `out`; return their number.
+
+    A row at a bound is left out if it would not pay even against the best partner there is.
+    """
+    top, bottom = 0.0, 0.0
+    if is_free:
+        top, bottom = -np.inf, np.inf
+        for k in active:
+            top = max(top, ascent.r[k] + ascent.up[k])
+            bottom = min(bottom, ascent.r[k] + ascent.down[k])
+    count = 0
+    for k in active:
+        pays, costs = ascent.r[k] + ascent.up[k], ascent.r[k] + ascent.down[k]
+        is_stuck = (costs == np.inf and pays < bottom) or (pays == -np.inf and costs > top)
+        if not is_stuck:
+            out[count] = k
+            count += 1
+    return count

@@ -1,0 +1,80 @@
+"""SMO over all rows: working sets of two, rows of the kernel matrix fetched as they are needed.
+
+Every SHRINK_EVERY steps rows that are stuck at a bound are left out (`smo.shrink`); when the others
+are done, the residuals of those left out are brought up to date and all are looked at again.
+
+[FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
+         vector machines. JMLR 6, 2005.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.parallel import ranges
+from pegasos.problem.objective import Problem
+from pegasos.solvers.kernel.box import box_of
+from pegasos.solvers.kernel.smo import (
+    Ascent,
+    Box,
+    Matrix,
+    ascend_pairs,
+    ascend_singles,
+    new_ascent,
+    shrink,
+)
+
+SHRINK_EVERY = 1000  # steps, as in libsvm
+KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
+
+
+def improve_pairwise(
+    problem: Problem, models: Any, k: int, shrinks: bool
+) -> Iterator[float]:
+    """Bring model k to its accuracy; yields the least curvature met, at moments to look up."""
+    gram, n = problem.rows, len(models.B)
+    box, y = box_of(problem, k), problem.costs.Y[:, k]
+    ascent = new_ascent(models.B[:, k].copy(), y - models.F[:, k], box)
+    ascent.r[:] -= box.ridge * ascent.beta
+    ascend = ascend_pairs if problem.is_free else ascend_singles
+    everything = np.arange(n)
+    active, since = everything, SHRINK_EVERY
+    while True:
+        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
+        steps, violation, least, missing = ascend(
+            K, ascent, box, active, models.accuracy[k], since
+        )  # fmt: skip
+        gram.clock += int(steps)
+        gram.hits += 2 * int(steps)
+        since -= int(steps)
+        if missing >= 0:
+            gram.hold(np.array([missing]))
+            gram.hits -= 1
+        elif since == 0:
+            since = SHRINK_EVERY
+            if shrinks:
+                kept = np.empty_like(active)
+                active = kept[: shrink(ascent, active, problem.is_free, kept)]
+        elif len(active) < n:
+            catch_up(problem, models, k, ascent, box)
+            active = everything
+        else:
+            break
+        yield least
+    catch_up(problem, models, k, ascent, box)
+
+
+def catch_up(problem: Problem, models: Any, k: int, ascent: Ascent, box: Box) -> None:
+    """Bring the responses and residuals of all rows up to date with the coefficients."""
+    gram = problem.rows
+    moves: FloatArray = ascent.beta - models.B[:, k]
+    moved = np.flatnonzero(moves)
+    for first, stop in ranges(len(moved), max(1, min(gram.capacity, KERNEL_VALUES // gram.n))):
+        some = moved[first:stop]
+        gram.add_kept(gram.hold(some), moves[some, None], models.F[:, k : k + 1])
+    models.B[:, k] = ascent.beta
+    ascent.r[:] = problem.costs.Y[:, k] - models.F[:, k] - box.ridge * ascent.beta
