@@ -16,7 +16,6 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, Rows, float_type, shape
 from pegasos.dispatch import compiled
-from pegasos.errors import InvalidData
 from pegasos.parallel import cores, each, ranges
 from pegasos.problem.kernels import (
     Custom,
@@ -98,7 +97,6 @@ class Cross(Kernelized):
         for first, stop in ranges(n, length):
             places = np.arange(stop - first)
             fill(self.kernel, left, places + first, right, self.columns, scratch, places)
-            check_finite(self.kernel, scratch, places)
             Z[first:stop] += scratch[: stop - first] @ B
 
 
@@ -154,18 +152,18 @@ class Gram(Kernelized):
         kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
         parts = ranges(len(kept), 64)
         each(lambda part: gather(self.store, slots, W, kept[slice(*part)], out), parts)
-        if len(missing):
-            part = np.empty((len(missing), len(missing)), dtype=self.precision)
-            self._compute(W[missing], W[missing], part, np.arange(len(missing)))
-            each(lambda p: mirror(part, kept, missing, *p, out), ranges(len(missing), 64))
+        new = W[missing]
+        part = np.empty((len(new), len(new)), dtype=self.precision)
+        for first, stop in ranges(len(new), left_rows(self.rows)):  # one triangle of it suffices
+            places = np.arange(stop - first)
+            self._compute(new[first:stop], new[first:], part[first:stop, first:], places)
+        each(lambda p: mirror(part, kept, missing, *p, out), ranges(len(new), 64))
         return out
 
     def all_rows(self) -> Any:
-        """Return the whole matrix, in the order of the rows, as far as it is in the store.
-
-        For matrices that fit: rows are brought in with `hold` before any other is.
-        """
-        return self.store[: self.n]
+        """Return the whole matrix, whose rows are all in the store, in their order."""
+        is_in_order = np.array_equal(self.slot_of, np.arange(self.n))
+        return self.store[: self.n] if is_in_order else self.store[self.slot_of]
 
     def hold(self, chosen: Any) -> Any:
         """Bring `chosen` rows of the matrix into the store; return their slots.
@@ -209,7 +207,6 @@ class Gram(Kernelized):
             out[places, chosen] = self.diagonal[
                 chosen
             ]  # exact, whatever a product of rows rounds to
-        check_finite(self.kernel, out, places)
         if not is_psd(self.kernel) and not self.is_indefinite:
             self.is_indefinite = self._breaks_cauchy_schwarz(chosen, others, out, places)
 
@@ -266,16 +263,6 @@ def add_weighted(store: Any, slots: Any, coefficients: FloatArray, Z: FloatArray
     each(lambda p: add_rows(store, slots, coefficients, *p, Z), ranges(len(Z), COLUMNS))
 
 
-def check_finite(kernel: Kernel, out: Any, places: Any) -> None:
-    """Refuse kernel values that are infinite or not a number."""
-    for first, stop in ranges(len(places), 16):
-        if not np.isfinite(out[places[first:stop]].sum(dtype=np.float64)):
-            raise InvalidData(
-                f"The kernel gives values that are not finite: {kernel!r}. Scale the columns of X, "
-                "or lower gamma, coef0 or degree."
-            )
-
-
 @compiled
 def add_rows(store, slots, coefficients, start, stop, Z):  # type: ignore[no-untyped-def]
     """Add coefficients[r, k] store[slots[r], i] to Z[i, k] for start <= i < stop."""
@@ -306,4 +293,4 @@ def mirror(part, kept, missing, start, stop, out):  # type: ignore[no-untyped-de
         for b in kept:
             out[a, b] = out[b, a]
         for s in range(len(missing)):
-            out[a, missing[s]] = part[r, s]
+            out[a, missing[s]] = part[min(r, s), max(r, s)]

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled
 
 
 class Linear(NamedTuple):
@@ -91,12 +92,10 @@ def left_factor(kernel: Kernel) -> float:
 def finish(kernel: Kernel, block: Any, left: Any, right: Any) -> None:
     """Turn a block of `left_factor` <x, z>, or of distances, into kernel values in place.
 
-    `left` (q, 1) and `right` (1, m) hold -gamma ||x||^2 of the rows for a Gaussian.
+    `left` (q,) and `right` (m,) hold -gamma ||x||^2 of the rows for a Gaussian.
     """
     if isinstance(kernel, Gaussian):
-        block += left
-        block += right
-        np.minimum(block, 0.0, out=block)
+        complete_exponents(block, left, right)
         np.exp(block, out=block)
     elif isinstance(kernel, Laplacian):
         block *= -kernel.gamma
@@ -108,6 +107,20 @@ def finish(kernel: Kernel, block: Any, left: Any, right: Any) -> None:
     elif isinstance(kernel, Polynomial):
         block += kernel.coef0
         _raise(block, kernel.degree)
+
+
+@compiled
+def complete_exponents(block, left, right):  # type: ignore[no-untyped-def]
+    """Add left[k] + right[c] to block[k, c]; a distance that rounding made negative becomes 0."""
+    for k in range(block.shape[0]):
+        for c in range(block.shape[1]):
+            exponent = block[k, c] + left[k] + right[c]
+            block[k, c] = exponent if exponent < 0 else 0
+
+
+def is_bounded(kernel: Kernel) -> bool:
+    """Whether kernel values are finite whatever the (finite) rows."""
+    return isinstance(kernel, Gaussian | Laplacian | Sigmoid)
 
 
 def _raise(block: Any, degree: float) -> None:

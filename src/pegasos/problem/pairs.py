@@ -29,6 +29,7 @@ from pegasos.problem.kernels import (
     Precomputed,
     exponents,
     finish,
+    is_bounded,
     is_of_distance,
     left_factor,
 )
@@ -59,6 +60,11 @@ def side(kernel: Kernel, rows: Rows) -> Side:
         return Side(rows, exponents(kernel, np.zeros(0), precision), precision)
     squares = all_square_norms(rows)
     largest = float(squares.max(initial=0.0))
+    if not np.isfinite(kernel.gamma * largest):
+        raise InvalidData(
+            f"Rows are too long for a Gaussian kernel: gamma ||x||^2 = {kernel.gamma * largest:g}. "
+            "Scale the columns of X."
+        )
     if kernel.gamma * largest * np.finfo(precision).eps > SURE:
         precision = np.dtype(np.float64)
     return Side(rows, exponents(kernel, squares, precision), precision)
@@ -101,7 +107,9 @@ def _fill(
         return
     if isinstance(kernel, Custom):
         columns = matrix(right.rows, slice(None) if others is None else others)
-        out[places] = checked_values(kernel, matrix(left.rows, chosen), columns)
+        values = checked_values(kernel, matrix(left.rows, chosen), columns)
+        check_finite(kernel, values)
+        out[places] = values
         return
     precision = np.promote_types(left.precision, right.precision)
     gathered = dense(left.rows, chosen, precision)
@@ -111,7 +119,7 @@ def _fill(
     block = Block(
         kernel=kernel,
         left=np.ascontiguousarray(gathered.T) if is_sparse else gathered,
-        of_left=left.exponents[chosen][:, None] if len(left.exponents) else None,
+        of_left=left.exponents[chosen] if len(left.exponents) else None,
         right=right,
         out=out,
         places=places,
@@ -151,7 +159,18 @@ def _fill_tile(block: Block, others: Any | None, start: int, stop: int) -> None:
     for first, end in ranges(q, max(1, CHUNK // (stop - start))):
         piece = tile[first:end]
         finish(kernel, piece, None if of_right is None else block.of_left[first:end], of_right)
+        if not is_bounded(kernel):
+            check_finite(kernel, piece)
         block.out[block.places[first:end], start:stop] = piece
+
+
+def check_finite(kernel: Kernel, values: Any) -> None:
+    """Refuse kernel values that are infinite or not a number."""
+    if not np.isfinite(values.sum(dtype=np.float64)):
+        raise InvalidData(
+            f"The kernel gives values that are not finite: {kernel!r}. Scale the columns of X, or "
+            "lower gamma, coef0 or degree."
+        )
 
 
 def matrix(rows: Rows, where: Any) -> Any:

@@ -29,40 +29,29 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
 from pegasos.options import Options
 from pegasos.parallel import ranges
-from pegasos.problem.bias import best_bias
-from pegasos.problem.losses import gain, gap_term, lower, upper
-from pegasos.problem.objective import Problem, weight
+from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
-from pegasos.solvers.kernel.box import box_of, caps, prices
+from pegasos.solvers.kernel.box import box_of, caps
 from pegasos.solvers.kernel.pairwise import improve_pairwise
 from pegasos.solvers.kernel.smo import ascend_pairs, ascend_singles, new_ascent, whole
+from pegasos.solvers.kernel.working_set import (
+    Models,
+    assess,
+    finer,
+    new_wishes,
+    next_size,
+    working_set,
+)
 from pegasos.solvers.protocol import Advance, DualPoint
 
 FIRST_ROWS = 4000  # in the first working set; all rows, if there are no more
-LEAST_ROWS = 1000  # in any later one
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
-FINER = 0.3  # factor of the accuracy once the violations outside are of its size
-FINEST = 1e-14
+AHEAD = 0.1  # of the worst model's gap: models below wait for the others
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
 KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
-
-
-@dataclass
-class Models:
-    """What is known of K models: coefficients, responses, biases, and accuracy asked of the next.
-
-    B, F : ndarray of shape (n, K); b, accuracy, gap : ndarray of shape (K,).
-    """
-
-    B: FloatArray
-    F: FloatArray
-    b: FloatArray
-    accuracy: FloatArray
-    gap: FloatArray
 
 
 @dataclass
@@ -147,28 +136,24 @@ def rounds(
     n, K = models.B.shape
     largest = n if n <= min(FIRST_ROWS, gram.capacity) else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
-    violations, rises = np.empty(n), np.empty(n, dtype=np.bool_)
-    sizes = np.full(K, min(n, FIRST_ROWS, largest))
-    is_warm = bool(models.B.any())
-    sample = np.sort(state.random.choice(n, sizes[0], replace=False))
-    for turn in range(10**9):
+    W = np.sort(state.random.choice(n, min(n, FIRST_ROWS, largest), replace=False))
+    is_first, wishes = not models.B.any(), new_wishes(n)
+    while True:
         for k in range(K):
-            if turn == 0 and not is_warm:
-                W = sample
-            else:
-                sizes[k] = assess(problem, models, k, (violations, rises), largest, q)
-                W = working_set(violations, rises, sizes[k])
+            if models.gap[k] < AHEAD * models.gap.max():
+                continue  # well ahead of the others
+            if not is_first:
+                assess(problem, models, k, wishes)
+                models.accuracy[k] = finer(models.accuracy[k], wishes)
+                W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
             if q == 2:
-                for least in improve_pairwise(problem, models, k, shrinks):
-                    state.least_curvature = min(state.least_curvature, least)
-                    yield Advance(0, False)
+                yield from improve_pairwise(problem, state, k, shrinks)
             else:
                 yield from improve(problem, state, k, W)
-        worst = 0.0
         for k in range(K):
-            assess(problem, models, k, (violations, rises), largest, q)
-            worst = max(worst, models.gap[k])
-        yield Advance(n, True, worst)
+            assess(problem, models, k, wishes)
+        is_first = False
+        yield Advance(n, True, float(models.gap.max()))
 
 
 def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iterator[Advance]:
@@ -202,83 +187,3 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
         gram.add_kept(slots, moves[some, None], models.F[:, k : k + 1])
         models.B[W[some], k] = ascent.beta[some]
         yield Advance(0, False)
-
-
-def assess(
-    problem: Problem, models: Models, k: int, out: tuple[Any, Any], largest: int, q: Any
-) -> int:
-    """Write how much each row violates optimality, and which way; return the next size of W.
-
-    Sets the bias, the relative gap as the responses tell it and the accuracy of the next solve.
-    """
-    violations, _ = out
-    accuracy, n = models.accuracy[k], len(violations)
-    if problem.is_free:
-        models.b[k] = best_bias(problem, models.F, k, float(models.b[k]), 1e-16)
-    counts = np.zeros(2, dtype=np.int64)
-    gap, dual = write_violations(
-        problem.costs, models.B[:, k], models.F[:, k], k, models.b[k], prices(problem), out, counts,
-    )
-    dual -= 0.5 * problem.lam * problem.S * float(models.B[:, k] @ models.F[:, k])
-    models.gap[k] = gap / dual if dual > 0.0 else np.inf
-    free, violating = int(counts[0]), int(np.count_nonzero(violations > accuracy))
-    if violations.max() < 3.0 * accuracy or violating < 0.2 * free:
-        models.accuracy[k] = max(FINEST, FINER * accuracy)
-    if q != "auto":
-        return min(n, largest)
-    return int(min(n, largest, max(LEAST_ROWS, 1.2 * free + counts[1])))
-
-
-def working_set(violations: FloatArray, rises: Any, size: int) -> Any:
-    """Return the rows with the largest violations, in order of the rows.
-
-    A quarter at least want to rise and a quarter to fall, as far as there are so many: under the
-    constraint sum_i beta_i = 0 neither kind can move without the other.
-    """
-    n, least = len(violations), max(1, size // 4)
-    if size >= n:
-        return np.arange(n)
-    parts = [largest_of(violations, size)]
-    for kind in (rises, ~rises):
-        if np.count_nonzero(kind[parts[0]]) < least:
-            some = np.flatnonzero(kind)
-            parts.append(some[largest_of(violations[some], min(least, len(some)))])
-    return np.unique(np.concatenate(parts))
-
-
-def largest_of(values: FloatArray, count: int) -> Any:
-    """Return the places of the largest values."""
-    n = len(values)
-    if count >= n:
-        return np.arange(n)
-    least = np.partition(values, n - count)[n - count]
-    above = np.flatnonzero(values > least)
-    return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])
-
-
-@compiled
-def write_violations(costs, B, F, k, b, prices, out, counts):  # type: ignore[no-untyped-def]
-    """Write how much moving beta_i pays per unit, and whether up; return the gap and gain sums.
-
-    Counts the rows strictly between bounds, and those that violate.
-    """
-    loss, (epsilon, ridge, inverse) = costs.loss, prices
-    violations, rises = out
-    gap, dual, free, violating = 0.0, 0.0, 0, 0
-    for i in range(len(violations)):
-        violations[i], rises[i] = -np.inf, False
-        s = weight(costs.weights, i)
-        if s > 0.0:
-            y, C, z = costs.Y[i, k], s * inverse, F[i] + b
-            a = B[i] / C
-            r = y - z - ridge * a
-            is_low, is_high = B[i] <= C * lower(loss, y), B[i] >= C * upper(loss, y)
-            up = -np.inf if is_high else r - (epsilon if a >= 0.0 else -epsilon)
-            down = np.inf if is_low else r - (epsilon if a > 0.0 else -epsilon)
-            violations[i], rises[i] = max(up, -down), up >= -down
-            free += not (is_low or is_high or (epsilon > 0.0 and a == 0.0))
-            violating += violations[i] > 0.0
-            gap += s * gap_term(loss, z, a, y)
-            dual += s * gain(loss, a, y)
-    counts[0], counts[1] = free, violating
-    return gap, dual

@@ -27,16 +27,15 @@ from pegasos.solvers.kernel.smo import (
     new_ascent,
     shrink,
 )
+from pegasos.solvers.protocol import Advance
 
 SHRINK_EVERY = 1000  # steps, as in libsvm
 KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
 
 
-def improve_pairwise(
-    problem: Problem, models: Any, k: int, shrinks: bool
-) -> Iterator[float]:
-    """Bring model k to its accuracy; yields the least curvature met, at moments to look up."""
-    gram, n = problem.rows, len(models.B)
+def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Iterator[Advance]:
+    """Bring model k to its accuracy."""
+    gram, models, n = problem.rows, state.models, len(problem.costs.Y)
     box, y = box_of(problem, k), problem.costs.Y[:, k]
     ascent = new_ascent(models.B[:, k].copy(), y - models.F[:, k], box)
     ascent.r[:] -= box.ridge * ascent.beta
@@ -64,7 +63,8 @@ def improve_pairwise(
             active = everything
         else:
             break
-        yield least
+        state.least_curvature = min(state.least_curvature, least)
+        yield Advance(0, False)
     catch_up(problem, models, k, ascent, box)
 
 

@@ -1,0 +1,134 @@
+"""Which rows a decomposition works on next, and how exactly.
+
+A row wishes to move its coefficient if raising it pays (`up` > 0) or lowering it does
+(`down` < 0); by how much is its violation of the optimality condition. Rows at rest have negative
+violations: the larger, the sooner they may wish to move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled
+from pegasos.problem.bias import best_bias
+from pegasos.problem.losses import gain, gap_term, lower, upper
+from pegasos.problem.objective import Problem, weight
+from pegasos.solvers.kernel.box import prices
+
+LEAST_ROWS = 1000  # in a working set
+FINER = 0.1  # factor of the accuracy once the violations left are of its size
+FINEST = 1e-14
+
+
+@dataclass
+class Models:
+    """What is known of K models: coefficients, responses, biases; what to ask of the next solve.
+
+    B, F : ndarray of shape (n, K); b, accuracy, gap : ndarray of shape (K,).
+    """
+
+    B: FloatArray
+    F: FloatArray
+    b: FloatArray
+    accuracy: FloatArray
+    gap: FloatArray
+
+
+@dataclass
+class Wishes:
+    """Violations of n rows, which way each would move; counts of free and of violating rows."""
+
+    violations: FloatArray
+    rises: Any
+    free: int = 0
+    violating: int = 0
+
+
+def new_wishes(n: int) -> Wishes:
+    """Return room for the wishes of n rows."""
+    return Wishes(np.empty(n), np.empty(n, dtype=np.bool_))
+
+
+def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> None:
+    """Find what the rows of model k wish; set its bias and, as the responses tell it, its gap."""
+    B, F = models.B[:, k], models.F[:, k]
+    if problem.is_free:
+        models.b[k] = best_bias(problem, models.F, k, float(models.b[k]), 1e-16)
+    out = wishes.violations, wishes.rises
+    gap, dual, wishes.free, wishes.violating = write_violations(
+        problem.costs, B, F, k, models.b[k], prices(problem), out
+    )
+    dual -= 0.5 * problem.lam * problem.S * float(B @ F)
+    models.gap[k] = gap / dual if dual > 0.0 else np.inf
+
+
+def finer(accuracy: float, wishes: Wishes) -> float:
+    """Return the accuracy of the next solve: finer, once few rows violate more than the present."""
+    violating = np.count_nonzero(wishes.violations > accuracy)
+    if wishes.violations.max() < 3.0 * accuracy or violating < 0.2 * wishes.free:
+        return max(FINEST, FINER * accuracy)
+    return accuracy
+
+
+def next_size(wishes: Wishes, largest: int) -> int:
+    """Return the size of the next working set: room for the free rows and all that violate."""
+    return int(min(largest, max(LEAST_ROWS, 1.2 * wishes.free + wishes.violating)))
+
+
+def working_set(wishes: Wishes, size: int) -> Any:
+    """Return the rows with the largest violations, in order of the rows.
+
+    A quarter at least want to rise and a quarter to fall, as far as there are so many: under the
+    constraint sum_i beta_i = 0 neither kind can move without the other.
+    """
+    n, least = len(wishes.violations), max(1, size // 4)
+    if size >= n:
+        return np.arange(n)
+    parts = [largest_of(wishes.violations, size)]
+    for kind in (wishes.rises, ~wishes.rises):
+        if np.count_nonzero(kind[parts[0]]) < least:
+            some = np.flatnonzero(kind)
+            parts.append(some[largest_of(wishes.violations[some], min(least, len(some)))])
+    return np.unique(np.concatenate(parts))
+
+
+def largest_of(values: FloatArray, count: int) -> Any:
+    """Return the places of the largest values."""
+    n = len(values)
+    if count >= n:
+        return np.arange(n)
+    least = np.partition(values, n - count)[n - count]
+    above = np.flatnonzero(values > least)
+    return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])
+
+
+@compiled
+def write_violations(costs, B, F, k, b, prices, out):  # type: ignore[no-untyped-def]
+    """Write how much moving beta_i pays per unit, and whether up.
+
+    Returns the sums of s_i gap_term and s_i gain, and how many rows lie strictly between bounds and
+    how many violate.
+    """
+    loss, (epsilon, ridge, inverse) = costs.loss, prices
+    violations, rises = out
+    gap, dual, free, violating = 0.0, 0.0, 0, 0
+    for i in range(len(violations)):
+        violations[i], rises[i] = -np.inf, False
+        s = weight(costs.weights, i)
+        if s > 0.0:
+            y, C, z = costs.Y[i, k], s * inverse, F[i] + b
+            a = B[i] / C
+            r = y - z - ridge * a
+            is_low, is_high = B[i] <= C * lower(loss, y), B[i] >= C * upper(loss, y)
+            up = -np.inf if is_high else r - (epsilon if a >= 0.0 else -epsilon)
+            down = np.inf if is_low else r - (epsilon if a > 0.0 else -epsilon)
+            violations[i], rises[i] = max(up, -down), up >= -down
+            free += not (is_low or is_high or (epsilon > 0.0 and a == 0.0))
+            violating += violations[i] > 0.0
+            gap += s * gap_term(loss, z, a, y)
+            dual += s * gain(loss, a, y)
+    return gap, dual, free, violating
