@@ -54,13 +54,19 @@ class Ball:
 
     def bounds(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
-        low = np.empty((shape(rows)[0], self.centre.shape[1]))
-        write_scores(rows, self.centre, low)
-        high = low + self.high
-        low += self.low
-        push_scores(rows, self.origin, self.square, -self.radius, low)
-        push_scores(rows, self.origin, self.square, self.radius, high)
+        _, low, high = self.scores_and_bounds(rows)
         return low, high
+
+    def scores_and_bounds(self, rows: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the scores of the centre without bias, and the bounds."""
+        Z = np.empty((shape(rows)[0], self.centre.shape[1]))
+        write_scores(rows, self.centre, Z)
+        room = np.zeros_like(Z)
+        push_scores(rows, self.origin, self.square, self.radius, room)
+        low, high = Z + self.low, Z + self.high
+        low -= room
+        high += room
+        return Z, low, high
 
 
 def ball(problem: Problem, judge: Judge) -> Ball:

@@ -123,15 +123,16 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """Return decision values of shape (n, K)."""
         raise NotImplementedError
 
-    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Return bounds of shape (n, K) on the optimum's decision values."""
+    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return decision values of shape (n, K) and bounds on the optimum's."""
         check_is_fitted(self)
         if self._ball is None:
             raise NotCertified(
                 "partial_fit keeps no certificate, because a stream has no end: bounds on the "
                 "optimum are known after fit only."
             )
-        return self._ball.bounds(self._seen(X))
+        Z, low, high = self._ball.scores_and_bounds(self._seen(X))
+        return Z + self.intercept_, low, high
 
     def _seen(self, X: Any) -> Any:
         """Return new rows as the ball of a certificate is to see them."""

@@ -113,7 +113,7 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         lower, upper : ndarray, each of the shape of `decision_function(X)`
             The optimum's decision values lie between them.
         """
-        low, high = self._bounds(X)
+        _, low, high = self._bounds(X)
         return self._squeezed(low), self._squeezed(high)
 
     def _squeezed(self, Z: FloatArray) -> FloatArray:
@@ -169,7 +169,7 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         is_certain : ndarray of bool of shape (n,), or (n, n_labels) for multilabel
             True where the exact optimum is proven to predict the same label.
         """
-        Z, (low, high) = self._scores(X), self._bounds(X)
+        Z, low, high = self._bounds(X)
         return self._labels.certain(Z, low, high)
 
     def __sklearn_tags__(self) -> Any:

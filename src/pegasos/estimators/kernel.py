@@ -146,7 +146,7 @@ class KernelEstimator(CertifiedEstimator):
         cross.add_scores(np.ascontiguousarray(self.dual_coef_.T), Z)
         return Z + self.intercept_
 
-    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray]:
+    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         check_is_fitted(self)
         if "certificate_" in vars(self) and not self.certificate_.is_proven:
             raise NotCertified(

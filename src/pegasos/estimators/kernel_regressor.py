@@ -214,5 +214,5 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         lower, upper : ndarray of shape (n,)
             The optimum's predictions lie between them.
         """
-        low, high = self._bounds(X)
+        _, low, high = self._bounds(X)
         return low[:, 0], high[:, 0]

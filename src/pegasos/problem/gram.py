@@ -91,12 +91,16 @@ class Cross(Kernelized):
 
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         left, right = side(self.kernel, self.rows), side(self.kernel, self.others)
-        n, m = self.shape
-        length = max(1, SCRATCH_VALUES // max(1, m))
-        scratch = np.empty((min(n, length), m), dtype=self.precision)
+        used = np.flatnonzero(B.any(axis=1))
+        columns = None if self.columns is None and len(used) == self.shape[1] else used
+        if columns is not None and self.columns is not None:
+            columns = self.columns[used]
+        n, B = self.shape[0], B[used]
+        length = max(1, SCRATCH_VALUES // max(1, len(used)))
+        scratch = np.empty((min(n, length), len(used)), dtype=self.precision)
         for first, stop in ranges(n, length):
             places = np.arange(stop - first)
-            fill(self.kernel, left, places + first, right, self.columns, scratch, places)
+            fill(self.kernel, left, places + first, right, columns, scratch, places)
             Z[first:stop] += scratch[: stop - first] @ B
 
 
