@@ -28,6 +28,7 @@ MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
+UNKNOWN_COST = 0.2  # of a first certificate, in the time taken so far, if no row was counted yet
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 COMPILES = "compiling for this kind of data, once per machine; about 10 s"
@@ -177,7 +178,8 @@ class _Run:
         """Return what the last certificate will take; bounds on a free bias cost as much again."""
         certifying = self.certifying
         if not self.judge.has_judged:  # about two passes over the rows
-            certifying = 2.0 * self.seconds() * self.n / max(1, self.rows_visited)
+            passes = self.rows_visited / self.n
+            certifying = self.seconds() * (2.0 / passes if passes > 0.0 else UNKNOWN_COST)
         return (2.5 if self.problem.is_free else 1.2) * certifying
 
     def model(self, state: Any) -> tuple[FloatArray, FloatArray]:
