@@ -9,6 +9,8 @@ from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.solvers.kernel.decomposition import Decomposition
+from pegasos.solvers.kernel.pegasos import KernelPegasos
+from pegasos.solvers.kernel.sdca import KernelSDCA
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
@@ -25,8 +27,10 @@ __all__ = [
     "CustomLoss",
     "Decomposition",
     "FourierFeatures",
+    "KernelPegasos",
     "KernelPegasosClassifier",
     "KernelPegasosRegressor",
+    "KernelSDCA",
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",

@@ -7,6 +7,7 @@ not depend on the number of threads.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -33,14 +34,45 @@ def each(work: Callable[[T], None], parts: Iterable[T]) -> None:
     pool = _pools.get(os.getpid())
     if pool is None:
         pool = _pools[os.getpid()] = ThreadPoolExecutor(cores(), "pegasos")
-    waiting = [pool.submit(work, part) for part in parts[1:]]
+    gate = _Gate()
     try:
+        waiting = [pool.submit(gate.let_through, work, part) for part in parts[1:]]
         work(parts[0])
-    finally:
-        errors = [future.exception() for future in waiting]  # all are done before we go on
+        errors = [future.exception() for future in waiting]
+    except BaseException:  # our own part's, or Ctrl-C
+        gate.close()
+        raise
     for error in errors:
         if error is not None:
             raise error
+
+
+class _Gate:
+    """What the parts of a call pass through: once closed, none is under way and none begins.
+
+    An exception that a signal raises in the caller must leave no thread behind that writes to
+    arrays which the caller believes to be its own again.
+    """
+
+    def __init__(self) -> None:
+        self.inside, self.is_closed, self.change = 0, False, threading.Condition()
+
+    def let_through(self, work: Callable[[T], None], part: T) -> None:
+        with self.change:
+            if self.is_closed:
+                return
+            self.inside += 1
+        try:
+            work(part)
+        finally:
+            with self.change:
+                self.inside -= 1
+                self.change.notify_all()
+
+    def close(self) -> None:
+        with self.change:
+            self.is_closed = True
+            self.change.wait_for(lambda: self.inside == 0)
 
 
 def ranges(stop: int, length: int) -> list[tuple[int, int]]:

@@ -19,6 +19,7 @@ from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
 from pegasos.interrupt import Interrupted, Interrupts
+from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem
 from pegasos.progress import Compilation, Log, Watch
 from pegasos.solvers.protocol import Solver
@@ -28,7 +29,7 @@ MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
-UNKNOWN_COST = 0.2  # of a first certificate, in the time taken so far, if no row was counted yet
+UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so far
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 COMPILES = "compiling for this kind of data, once per machine; about 10 s"
@@ -179,7 +180,8 @@ class _Run:
         certifying = self.certifying
         if not self.judge.has_judged:  # about two passes over the rows
             passes = self.rows_visited / self.n
-            certifying = self.seconds() * (2.0 / passes if passes > 0.0 else UNKNOWN_COST)
+            is_known = passes > 0.0 and not isinstance(self.problem.rows, Kernelized)
+            certifying = self.seconds() * (2.0 / passes if is_known else UNKNOWN_COST)
         return (2.5 if self.problem.is_free else 1.2) * certifying
 
     def model(self, state: Any) -> tuple[FloatArray, FloatArray]:

@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
-from pegasos.data.validate import checked_weights
+from pegasos.data.rows import FloatArray, Rows, as_rows, shape
+from pegasos.data.validate import checked_data, checked_weights
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.classification import Classification
 from pegasos.estimators.kernel import KernelEstimator
+from pegasos.estimators.kernel_streaming import (
+    check_stream,
+    fitted_attributes,
+    needs_c,
+    stream_after_fit,
+    targets_of,
+)
+from pegasos.estimators.labels import Labels
 from pegasos.estimators.parameters import (
     Parameters,
     check_class_weight,
@@ -17,7 +27,9 @@ from pegasos.estimators.parameters import (
     margin_loss,
 )
 from pegasos.problem.custom_loss import CustomLoss
+from pegasos.problem.scaling import with_class_weight
 from pegasos.solvers.catalogue import resolve_kernel
+from pegasos.solvers.kernel.online import OnlineModel
 
 
 class KernelPegasosClassifier(Classification, KernelEstimator):
@@ -193,14 +205,84 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         self._fit_models(
             parameters, rows, targets, weights, data=data, decided=self._labels.settled
         )
-        if self._labels.kind == "multilabel":
-            self.n_support_ = np.count_nonzero(self.dual_coef_, axis=1)
-        else:
-            is_positive = targets[self.support_] > 0.0
-            positive = is_positive.sum(axis=0)
-            both = [len(positive) and len(self.support_) - positive[0], positive[0]]
-            self.n_support_ = np.array(both if len(positive) == 1 else positive)
+        self._targets_of_support = targets[self.support_]
+        self._weights_of_support = None if weights is None else weights[self.support_]
+        self._online: OnlineModel | None = None
+        self.n_support_ = self._support_counts(self._targets_of_support)
         return self
+
+    @available_if(needs_c)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> KernelPegasosClassifier:
+        """Learn from new rows by LASVM, one process and one reprocess step per row.
+
+        Needs `C` (not `lam`), loss="hinge" and `solver` "auto" or "lasvm". Only support vectors are
+        kept in memory. gamma="scale" is taken from the rows of the first call. After `fit`, goes on
+        from its support vectors. There is no certificate, since a stream has no end.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            New rows. Their order matters: shuffle data that is sorted.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that may ever occur; needed at the first call.
+        sample_weight : array-like of shape (n,), optional
+            Factors on C; a weight of 0 removes a row.
+
+        Returns
+        -------
+        self : KernelPegasosClassifier
+            The estimator.
+        """
+        parameters = self._parameters()
+        check_stream(self, parameters.loss)
+        is_first = not hasattr(self, "classes_")
+        labels = self._stream_labels(classes)
+        rows, y = checked_data(self, X, y, reset=is_first)
+        codes = labels.codes(y)
+        given = checked_weights(sample_weight, shape(rows)[0])
+        weights = with_class_weight(self.class_weight, labels.classes, codes, given)
+        self._labels, self.classes_ = labels, labels.classes
+        online = self._stream(rows, labels, given, parameters.bias == "free")
+        online.process(rows, labels.targets(codes), weights)
+        self._forget_fit()
+        for name, value in fitted_attributes(online, self.n_features_in_).items():
+            setattr(self, name, value)
+        self.n_support_ = self._support_counts(targets_of(online))
+        self.C_, self.n_iter_ = float(self.C), 1
+        return self
+
+    def _stream(
+        self, rows: Rows, labels: Labels, weights: FloatArray | None, is_free: bool
+    ) -> OnlineModel:
+        """Return the stream to go on with: the present one, that of a fit, or a new one."""
+        online: OnlineModel | None = vars(self).get("_online")
+        if online is None and "dual_coef_" in vars(self):
+            online = stream_after_fit(
+                self._kernel, self.C_, is_free, as_rows(self.support_vectors_),
+                self._targets_of_support, self._weights_of_support,
+            )  # fmt: skip
+        elif online is None:
+            self._kernel = self._kernel_for(rows, weights)
+            online = OnlineModel(self._kernel, float(self.C), labels.n_models, is_free)
+        self._online = online
+        return online
+
+    def _forget_fit(self) -> None:
+        """Drop what a fit left that no longer holds."""
+        for name in ("certificate_", "history_", "support_", "lam_"):
+            self.__dict__.pop(name, None)
+        self._ball = self._state = None
+
+    def _support_counts(self, targets: FloatArray) -> Any:
+        """Return the number of support vectors per class; multilabel: per model."""
+        if self._labels.kind == "multilabel":
+            return np.count_nonzero(self.dual_coef_, axis=1)
+        positive = np.count_nonzero(targets > 0.0, axis=0)
+        return np.append(len(targets) - positive, positive) if len(positive) == 1 else positive
 
     def _parameters(self) -> Parameters:
         """Check all parameters; a loss of the user's own is compiled and tested."""

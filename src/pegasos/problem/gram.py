@@ -9,7 +9,7 @@ are the coefficients of an expansion  w_k = sum_j W[j, k] phi(x_j).
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ from pegasos.problem.pairs import (
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for square blocks; the store takes the rest
 COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
+SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
 LEAST_ROWS = 4  # that a store holds, however small the budget
 
 
@@ -132,8 +133,9 @@ class Gram(Kernelized):
         self.is_indefinite = bool((self.diagonal < 0.0).any())
         itemsize = self.precision.itemsize
         self.block_rows = int(max(2, (SHARE_OF_BLOCKS * budget / itemsize) ** 0.5))
-        own = SCRATCH_VALUES + left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
-        room = int((1.0 - SHARE_OF_BLOCKS) * budget - own * itemsize) // max(1, n * itemsize)
+        gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
+        own = SCRATCH_VALUES * itemsize + gathered * self.side.precision.itemsize
+        room = int((1.0 - SHARE_OF_BLOCKS) * budget - own) // max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
         self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
         self.slot_of = np.full(n, -1, dtype=np.int32)
@@ -154,14 +156,15 @@ class Gram(Kernelized):
         out = np.empty((len(W), len(W)), dtype=self.precision)
         slots = self.slot_of[W]
         kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
-        parts = ranges(len(kept), 64)
+        parts = ranges(len(kept), SQUARE)
         each(lambda part: gather(self.store, slots, W, kept[slice(*part)], out), parts)
-        new = W[missing]
-        part = np.empty((len(new), len(new)), dtype=self.precision)
-        for first, stop in ranges(len(new), left_rows(self.rows)):  # one triangle of it suffices
-            places = np.arange(stop - first)
-            self._compute(new[first:stop], new[first:], part[first:stop, first:], places)
-        each(lambda p: mirror(part, kept, missing, *p, out), ranges(len(new), 64))
+        new, length = W[missing], left_rows(self.rows)
+        scratch = np.empty((min(length, len(new)), len(new)), dtype=self.precision)
+        for first, stop in ranges(len(new), length):  # one triangle suffices
+            part, rest = scratch[: stop - first, : len(new) - first], missing[first:]
+            self._compute(new[first:stop], new[first:], part, np.arange(stop - first))
+            each(partial(spread, part, rest, out), ranges(stop - first, SQUARE))
+        each(lambda some: mirror(kept, missing, out, some), ranges(len(new), SQUARE))
         return out
 
     def all_rows(self) -> Any:
@@ -290,11 +293,19 @@ def gather(store, slots, W, kept, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def mirror(part, kept, missing, start, stop, out):  # type: ignore[no-untyped-def]
-    """Complete the rows of `out` that were not kept: computed values, and kept ones mirrored."""
-    for r in range(start, stop):
-        a = missing[r]
+def spread(part, missing, out, some):  # type: ignore[no-untyped-def]
+    """Write part[r, s], s >= r, into out at missing[r], missing[s] and mirrored, for some r."""
+    for corner in range(some[0], len(missing), SQUARE):
+        for r in range(some[0], some[1]):
+            a = missing[r]
+            for s in range(max(r, corner), min(len(missing), corner + SQUARE)):
+                out[a, missing[s]] = part[r, s]
+                out[missing[s], a] = part[r, s]
+
+
+@compiled
+def mirror(kept, missing, out, some):  # type: ignore[no-untyped-def]
+    """Complete some rows of `out` that were not kept with the mirrored values of those kept."""
+    for r in range(some[0], some[1]):
         for b in kept:
-            out[a, b] = out[b, a]
-        for s in range(len(missing)):
-            out[a, missing[s]] = part[min(r, s), max(r, s)]
+            out[missing[r], b] = out[b, missing[r]]

@@ -119,8 +119,11 @@ def complete_exponents(block, left, right):  # type: ignore[no-untyped-def]
 
 
 def is_bounded(kernel: Kernel) -> bool:
-    """Whether kernel values are finite whatever the (finite) rows."""
-    return isinstance(kernel, Gaussian | Laplacian | Sigmoid)
+    """Whether kernel values are finite whatever the (finite) rows.
+
+    Not the sigmoid: the product of two long rows may be inf - inf.
+    """
+    return isinstance(kernel, Gaussian | Laplacian)
 
 
 def _raise(block: Any, degree: float) -> None:

@@ -26,6 +26,7 @@ from pegasos.problem.kernels import (
     Custom,
     Gaussian,
     Kernel,
+    Laplacian,
     Precomputed,
     exponents,
     finish,
@@ -56,6 +57,10 @@ class Side(NamedTuple):
 def side(kernel: Kernel, rows: Rows) -> Side:
     """Prepare rows for either side of a block."""
     precision = float_type(rows)
+    if isinstance(kernel, Laplacian) and isinstance(rows, CsrRows):
+        # `sparse_distances` starts from a norm: its rounding is that of the norm.
+        if kernel.gamma * longest_city_block(rows) * np.finfo(precision).eps > SURE:
+            precision = np.dtype(np.float64)
     if not isinstance(kernel, Gaussian):
         return Side(rows, exponents(kernel, np.zeros(0), precision), precision)
     squares = all_square_norms(rows)
@@ -75,6 +80,13 @@ def all_square_norms(rows: Rows) -> FloatArray:
     squares = np.empty(shape(rows)[0])
     each(lambda part: square_norms(rows, *part, squares), ranges(len(squares), TILE))
     return squares
+
+
+def longest_city_block(rows: CsrRows) -> float:
+    """Return a bound on sum_j abs(x_ij) over the rows."""
+    values = rows.data
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    return largest * float(np.diff(rows.indptr.astype(np.int64)).max(initial=0))
 
 
 def left_rows(rows: Rows) -> int:
@@ -187,7 +199,7 @@ def dense(rows: Rows, chosen: Any, precision: Any) -> Any:
     """Return some rows as a dense matrix of its own."""
     some = matrix(rows, chosen)
     some = some.toarray() if isinstance(rows, CsrRows) else some
-    return np.array(some, dtype=precision, order="C")
+    return np.asarray(some, dtype=precision, order="C")
 
 
 def checked_values(kernel: Custom, A: Any, B: Any) -> Any:

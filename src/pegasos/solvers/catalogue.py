@@ -12,6 +12,9 @@ from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
 from pegasos.solvers.kernel.box import QUADRATIC
 from pegasos.solvers.kernel.decomposition import Decomposition
+from pegasos.solvers.kernel.lasvm import LASVM
+from pegasos.solvers.kernel.pegasos import KernelPegasos
+from pegasos.solvers.kernel.sdca import KernelSDCA
 from pegasos.solvers.linear.median import PIECEWISE_LINEAR
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
@@ -48,6 +51,9 @@ class KernelAbility(NamedTuple):
 
 KERNEL_SOLVERS: dict[str, KernelAbility] = {
     "decomposition": KernelAbility(Decomposition, QUADRATIC),
+    "sdca": KernelAbility(KernelSDCA, None),
+    "pegasos": KernelAbility(KernelPegasos, None),
+    "lasvm": KernelAbility(LASVM, (Hinge,)),
 }
 
 

@@ -15,6 +15,7 @@ A method is a tag: it enters `take_steps` with the arrays it works on and answer
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,10 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, kernel
 from pegasos.problem.objective import Problem
-from pegasos.solvers.kernel.decomposition import KERNEL_VALUES
-from pegasos.solvers.kernel.responses import see
+from pegasos.solvers.kernel.responses import VALUES_AT_ONCE, see
 
-ROWS_AHEAD = 256  # of the kernel matrix that are computed together, at most
+FEWEST_AHEAD, MOST_AHEAD = 16, 256  # rows of the kernel matrix that are computed together
+VALUES_ENOUGH = 4_000_000  # kernel values after which a call computes no other block
 VALUES_PER_CALL = 100_000_000  # added to responses by one call of `take_steps`
 NOT_BEGUN = -1
 ENDED, PAUSED, MISSING = 0, 1, 2
@@ -53,26 +54,58 @@ def settle(method: Any, problem: Any, i: int, j: int) -> None:
     """Take on the dual numbers in place j for row i; its kernel row is there if that `moves`."""
 
 
-def new_place() -> Any:
-    """Return the start of an epoch: where its present step begins, and the next row within it."""
-    return np.array([0, NOT_BEGUN])
+@dataclass
+class Walk:
+    """Where a run is in its epoch, and how far it looks ahead.
 
-
-def walk(method: Any, problem: Problem, F: FloatArray, order: Any, k: int, place: Any) -> None:
-    """Take steps of k rows each for a fraction of a second, at most to the end of `order`.
-
-    `place` and all that the method works on change. The method's room has k + 1 places.
+    `place` holds where the present step begins in the order, and the next row within it. The last
+    look-ahead found `ahead` rows at most, between two places of the order.
     """
-    gram = problem.rows
+
+    place: Any = field(default_factory=lambda: np.array([0, NOT_BEGUN]))
+    ahead: int = FEWEST_AHEAD
+    begin: int = 0
+    end: int = 0
+
+    def is_at_start(self) -> bool:
+        """Whether an epoch is about to begin."""
+        return int(self.place[0]) == 0 and int(self.place[1]) == NOT_BEGUN
+
+    def is_over(self, order: Any) -> bool:
+        """Whether the epoch has ended."""
+        return int(self.place[0]) == len(order)
+
+    def start_again(self) -> None:
+        """Go back to the beginning of the order."""
+        self.place[:] = 0, NOT_BEGUN
+        self.begin = self.end = 0
+
+    def adapt(self, most: int) -> None:
+        """Look twice as far ahead as the last look-ahead foresaw all rows that were needed."""
+        here = int(self.place.sum())
+        share = (here - self.begin) / (self.end - self.begin) if here < self.end else 1.0
+        self.ahead = int(np.clip(2.0 * share * self.ahead, min(FEWEST_AHEAD, most), most))
+        self.begin = here
+
+
+def go_on(walk: Walk, method: Any, problem: Problem, F: FloatArray, order: Any, k: int) -> int:
+    """Take steps of k rows for a fraction of a second; return how many rows were done with.
+
+    The walk and all that the method works on change. The method's room has k + 1 places.
+    """
+    gram, place, start = problem.rows, walk.place, int(walk.place[0])
+    most = max(1, min(MOST_AHEAD, gram.capacity // 2, VALUES_AT_ONCE // gram.n))
+    chosen, computed = np.empty(most, dtype=np.int64), 0
     budget = max(1, VALUES_PER_CALL // F.size)
-    chosen = np.empty(max(1, min(ROWS_AHEAD, gram.capacity // 2, KERNEL_VALUES // gram.n)), int)
-    computed = 0
     while take_steps(method, see(problem, F), order, k, place, budget) == MISSING:
-        if computed >= KERNEL_VALUES:
-            return
-        count = look_ahead(method, see(problem, F), order, k, place, chosen)
-        gram.hold(np.unique(chosen[:count]))
+        if computed >= VALUES_ENOUGH:
+            break
+        walk.adapt(most)
+        some = chosen[: walk.ahead]
+        count, walk.end = look_ahead(method, see(problem, F), order, k, place, some)
+        gram.hold(np.unique(some[:count]))
         computed += count * gram.n
+    return int(place[0]) - start
 
 
 @kernel
@@ -103,12 +136,12 @@ def take_steps(method, problem, order, k, place, budget):  # type: ignore[no-unt
 
 @kernel
 def look_ahead(method, problem, order, k, place, chosen):  # type: ignore[no-untyped-def]
-    """Write the missing row, and those that coming steps need as things stand; count them.
+    """Write the missing row, and those that coming steps need as things stand, into `chosen`.
 
-    With independent draws a row may occur twice.
+    Return how many they are (with independent draws, one may occur twice) and where the look ended.
     """
-    count, first, done = 0, place[0], place[1]
-    for t in range(first + done, len(order)):
+    count, first = 0, place[0]
+    for t in range(first + place[1], len(order)):
         i = order[t]
         if problem.rows.slot_of[i] < 0:
             j = min(t - first, k)  # beyond the present step: the place to spare
@@ -118,5 +151,5 @@ def look_ahead(method, problem, order, k, place, chosen):  # type: ignore[no-unt
                 chosen[count] = i
                 count += 1
                 if count == len(chosen):
-                    break
-    return count
+                    return count, t + 1
+    return count, len(order)

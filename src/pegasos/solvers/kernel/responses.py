@@ -21,8 +21,12 @@ from pegasos.problem.gram import Gram
 from pegasos.problem.losses import gain, gap_term
 from pegasos.problem.objective import Problem, typical_length, weight
 from pegasos.problem.space import combination
-from pegasos.solvers.kernel.decomposition import KERNEL_VALUES, dual_numbers
-from pegasos.solvers.linear.constant import FREE_SCALE
+from pegasos.solvers.kernel.decomposition import dual_numbers
+
+VALUES_AT_ONCE = 8_000_000  # kernel values computed in one block, so that Ctrl-C is obeyed
+# The constant feature around a free bias, in root mean square row lengths. Rows of a feature space
+# share a mean that is not small; with the 0.3 of the linear solvers, Pegasos may crawl.
+FREE_SCALE = 0.6
 
 
 class Responses(NamedTuple):
@@ -77,7 +81,7 @@ def respond(rows, i, k, c):  # type: ignore[no-untyped-def]
 def write_responses(gram: Gram, V: FloatArray, F: FloatArray) -> None:
     """Write the responses of an expansion into F; as many of its rows as fit stay in the store."""
     used, Z = np.flatnonzero(V.any(axis=1)), np.zeros_like(V)
-    for first, stop in ranges(len(used), max(1, min(gram.capacity, KERNEL_VALUES // gram.n))):
+    for first, stop in ranges(len(used), max(1, min(gram.capacity, VALUES_AT_ONCE // gram.n))):
         some = used[first:stop]
         gram.add_kept(gram.hold(some), V[some], Z)
     F[:] = Z.T
@@ -116,17 +120,19 @@ def relative_gap(
     `b` holds the best biases if they are free. Balancing a then moves w(a) a little, which only a
     certificate can tell: this gap leaves out the square of that move.
     """
-    K = A.shape[1]
-    balance = balances(problem, A, scale)[0] if problem.is_free else untouched(K, scale)
-    beta = np.zeros(K)
+    K, beta = A.shape[1], np.zeros(A.shape[1])
     if problem.bias_scale > 0.0:
         beta = problem.bias_scale * scale * combination(problem, A).sum(axis=0)
         b = problem.bias_scale * beta
-    sums = np.zeros((3, K))
-    add_sums(problem.costs, A, F, balance, b, sums)
-    gap, gains, square = sums
-    dual = gains - 0.5 * (square + problem.lam * problem.S * beta**2)
-    return float(np.max(np.divide(gap, dual, out=np.full(K, np.inf), where=dual > 0.0)))
+    best = np.full(K, np.inf)
+    for balance in balances(problem, A, scale) if problem.is_free else [untouched(K, scale)]:
+        sums = np.zeros((3, K))
+        add_sums(problem.costs, A, F, balance, b, sums)
+        gap, gains, square = sums
+        dual = gains - 0.5 * (square + problem.lam * problem.S * beta**2)
+        ratio = np.divide(gap, dual, out=np.full(K, np.inf), where=dual > 0.0)
+        np.minimum(best, ratio, out=best)
+    return float(best.max())
 
 
 @compiled

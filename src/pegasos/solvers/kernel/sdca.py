@@ -32,7 +32,7 @@ from pegasos.options import Options
 from pegasos.problem.losses import dual_step
 from pegasos.problem.objective import Problem, weight
 from pegasos.problem.space import combination
-from pegasos.solvers.kernel.lookahead import begin, moves, new_place, propose, settle, walk
+from pegasos.solvers.kernel.lookahead import Walk, begin, go_on, moves, propose, settle
 from pegasos.solvers.kernel.responses import (
     best_biases,
     constant_scale,
@@ -64,7 +64,7 @@ class KernelSdcaState:
     order: Any
     random: Any
     room: FloatArray
-    place: Any
+    walk: Walk
     b: FloatArray  # the best free biases, as far as known
 
     def coefficients(self, problem: Problem) -> FloatArray:
@@ -92,7 +92,7 @@ class KernelSDCA(Options):
             order=identity(n),
             random=np.array([seed], dtype=np.uint64),
             room=np.zeros((2, K)),
-            place=new_place(),
+            walk=Walk(),
             b=np.zeros(K),
         )
         if previous is not None:
@@ -106,15 +106,13 @@ class KernelSDCA(Options):
         return state
 
     def advance(self, problem: Problem, state: KernelSdcaState) -> Advance:
-        n, first = len(state.order), int(state.place[0])
-        if first == 0 and state.place[1] < 0:
+        if state.walk.is_at_start():
             shuffle(state.order, state.random)
         method = Coordinates(state.A, state.constant, state.room, np.empty(len(state.b)))
-        walk(method, problem, state.F, state.order, 1, state.place)
-        visited = int(state.place[0]) - first
-        if first + visited < n:
+        visited = go_on(state.walk, method, problem, state.F, state.order, 1)
+        if not state.walk.is_over(state.order):
             return Advance(visited, False)
-        state.place = new_place()
+        state.walk.start_again()
         if problem.is_free:
             state.constant.offset[:] += state.constant.scale * state.constant.beta
             state.b = best_biases(problem, state.F, state.b)

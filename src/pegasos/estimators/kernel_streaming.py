@@ -1,0 +1,76 @@
+"""Streams of rows for kernel classifiers: `partial_fit` by LASVM.
+
+Rows are processed once each, in the order given, and only those that support a model are kept. `C`
+bounds the coefficient of a row whatever the rows to come; there is no certificate, since a stream
+has no end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray, Rows
+from pegasos.errors import InvalidParameter
+from pegasos.problem.kernels import Kernel
+from pegasos.problem.losses import Hinge
+from pegasos.solvers.kernel.lasvm import LASVM
+from pegasos.solvers.kernel.online import OnlineModel
+
+
+def needs_c(estimator: Any) -> bool:
+    """Refuse streams without `C`; hides `partial_fit` where it cannot work."""
+    if estimator.lam is None:
+        return True
+    raise AttributeError(
+        "partial_fit needs C, which bounds the coefficient of each row as it comes; lam depends on "
+        "the number of rows, which a stream does not know. Set lam=None and C, for instance C=1."
+    )
+
+
+def check_stream(estimator: Any, loss: Any) -> None:
+    """Refuse what LASVM cannot do in a stream."""
+    solver = estimator.solver
+    if not isinstance(solver, LASVM) and not (
+        isinstance(solver, str) and solver in ("auto", "lasvm")
+    ):
+        raise InvalidParameter(
+            f'partial_fit takes LASVM steps; got solver={solver!r}. Use "auto" or "lasvm".'
+        )
+    if not isinstance(loss, Hinge):
+        raise InvalidParameter(f'partial_fit needs loss="hinge"; got loss={loss!r}.')
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        raise InvalidParameter(
+            'partial_fit cannot use kernel="precomputed": a stream has no matrix of all its rows.'
+        )
+    if isinstance(estimator.class_weight, str):
+        raise InvalidParameter(
+            'class_weight="balanced" needs all rows; give partial_fit a dict of class weights.'
+        )
+
+
+def stream_after_fit(
+    kernel: Kernel, C: float, is_free: bool, rows: Rows, Y: FloatArray, weights: Any
+) -> OnlineModel:
+    """Return the stream that goes on from a fit: its support vectors are the first rows."""
+    online = OnlineModel(kernel, C, Y.shape[1], is_free)
+    online.process(rows, Y, weights)
+    online.finish()
+    return online
+
+
+def fitted_attributes(online: OnlineModel, d: int) -> dict[str, Any]:
+    """Return what a stream leaves in a fitted estimator."""
+    vectors = online.support_rows
+    return {
+        "support_vectors_": np.empty((0, d)) if vectors is None else vectors,
+        "dual_coef_": np.ascontiguousarray(online.coefficients.T),
+        "intercept_": online.b + 0.0,
+    }
+
+
+def targets_of(online: OnlineModel) -> FloatArray:
+    """Return the targets (m, K) of a stream's support rows: their coefficients' possible signs."""
+    models = range(len(online.b))
+    return np.array([np.where(online.set.box(k).high > 0.0, 1.0, -1.0) for k in models]).T

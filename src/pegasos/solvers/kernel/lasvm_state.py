@@ -1,0 +1,176 @@
+"""What a run of LASVM knows: its support rows, and now and then the responses of all rows.
+
+The kernel values of all pairs of support rows are kept where they fit the memory that the store of
+the Gram matrix leaves over. Where they do not, whole rows of the matrix in that store serve
+instead, as many as it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled
+from pegasos.parallel import ranges
+from pegasos.problem.bias import best_bias
+from pegasos.problem.gram import Gram
+from pegasos.problem.losses import gain, gap_term
+from pegasos.problem.objective import Problem, weight
+from pegasos.solvers.kernel.box import caps
+from pegasos.solvers.kernel.process import Held, Square
+from pegasos.solvers.kernel.smo import set_prices
+from pegasos.solvers.kernel.support import MOST, R, SupportSet, enlarged
+from pegasos.solvers.protocol import Advance
+
+FINER = 0.1  # factor of tau once the violations of all rows are of its size
+FINEST = 1e-14
+KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
+
+
+@dataclass
+class LasvmState:
+    """A run: the support set, which `rows` have its places, and what is known of all rows.
+
+    `place_of` (n,) tells the place of a row, -1 if it has none; F (n, K) are responses, b (K,)
+    biases, tau (K,) the violations left alone, gap (K,) the relative gaps as the responses tell.
+    """
+
+    set: SupportSet
+    rows: Any
+    place_of: Any
+    F: FloatArray
+    b: FloatArray
+    tau: FloatArray
+    gap: FloatArray
+    random: Any
+    rounds: Iterator[Advance] | None = field(default=None)
+
+    def coefficients(self, problem: Problem) -> FloatArray:
+        """Return the expansion of the models, (n, K): where a warm start goes on from."""
+        B = np.zeros_like(self.F)
+        B[self.rows] = self.set.beta.T
+        return B
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the generator out: a copy starts an epoch anew from the same models."""
+        return {**vars(self), "rounds": None}
+
+    def matrix(self, gram: Gram) -> Square | Held:
+        """Return where kernel values are read."""
+        if self.set.square is not None:
+            return Square(self.set.square)
+        return Held(gram.store, gram.slot_of, self.rows)
+
+    def hold(self, gram: Gram, lacking: Any) -> None:
+        """Bring whole rows of the kernel matrix into the store for the places that lack them."""
+        gram.hold(self.rows[[place for place in lacking if place >= 0]])
+
+    def give_places(self, problem: Problem, new: Any, values: Any) -> None:
+        """Let the support set look at new rows; `values` as in `SupportSet.append`."""
+        gram, m = problem.rows, self.set.m
+        if m + len(new) > square_rows(gram):
+            self.set.square = None
+        self.set.append(
+            values, problem.costs.Y[new], caps(problem, new), gram.diagonal[new]
+        )  # fmt: skip
+        self.rows = np.concatenate([self.rows, new])
+        self.place_of[new] = np.arange(m, self.set.m)
+
+    def pack(self, first: int = 0) -> None:
+        """Take the places from rows that support no model; see `SupportSet.pack`."""
+        keep = self.set.pack(first)
+        self.place_of[self.rows] = -1
+        self.rows = self.rows[keep]
+        self.place_of[self.rows] = np.arange(len(keep))
+
+
+def whole_budget(gram: Gram) -> float:
+    """Return the kernel values that fit the memory budget, of which blocks have a quarter."""
+    return 4.0 * gram.block_rows**2
+
+
+def square_rows(gram: Gram) -> float:
+    """Return how many rows may have their mutual kernel values kept: what the store left over."""
+    left = max(0.0, whole_budget(gram) - gram.used * gram.n)
+    return max(float(gram.block_rows), left**0.5)
+
+
+def go_on_from(problem: Problem, state: LasvmState, B: FloatArray) -> None:
+    """Begin with another run's expansion, made feasible; `respond` finds its residuals."""
+    C, Y = caps(problem), problem.costs.Y
+    B = Y * np.clip(B * Y, 0.0, C[:, None])
+    if problem.is_free:  # shrink the heavier sign until both weigh the same
+        up, down = np.maximum(B, 0.0).sum(axis=0), -np.minimum(B, 0.0).sum(axis=0)
+        share = np.minimum(up, down)
+        of_up, of_down = (
+            np.divide(share, whole, out=np.zeros_like(whole), where=whole > 0.0)
+            for whole in (up, down)
+        )
+        B *= np.where(B > 0.0, of_up, of_down)
+    rows = np.flatnonzero(B.any(axis=1))
+    if len(rows) + MOST <= square_rows(problem.rows):
+        values = problem.rows.square_block(rows)
+    else:
+        state.set.square, values = None, np.broadcast_to(np.zeros(1), (len(rows), len(rows)))
+    state.give_places(problem, rows, values)
+    state.set.beta[:] = B[rows].T
+    for k in range(Y.shape[1]):
+        set_prices(state.set.ascent(k), state.set.box(k))
+
+
+def respond(problem: Problem, state: LasvmState, is_due: Any) -> Iterator[Advance]:
+    """Compute the responses of all rows; mark those that violate; set biases, gaps and tau.
+
+    Rows of the kernel matrix that belong to support rows are kept if there is room for all, so that
+    a certificate finds them there.
+    """
+    gram, m, B = problem.rows, state.set.m, state.coefficients(problem)
+    fits = m <= gram.capacity and m * (m + gram.n) <= whole_budget(gram)
+    state.F[:] = 0.0
+    for first, stop in ranges(m, max(1, KERNEL_VALUES // gram.n)):
+        some = state.rows[first:stop]
+        if fits:
+            gram.add_kept(gram.hold(some), B[some], state.F)
+        else:
+            part = np.zeros_like(B)
+            part[some] = B[some]
+            gram.add_scores(part, state.F)
+        yield Advance(0, False)
+    state.set.numbers[R, :, :m] = (problem.costs.Y[state.rows] - state.F[state.rows]).T
+    if state.set.square is None and m + MOST <= square_rows(gram):
+        state.set.square = enlarged(gram.square_block(state.rows), state.set.numbers.shape[2])
+    is_due[:] = False
+    for k in range(len(state.tau)):
+        if problem.is_free:
+            state.b[k] = best_bias(problem, state.F, k, float(state.b[k]), 1e-16)
+        beta, f, tau = B[:, k], state.F[:, k], state.tau[k]
+        gap, dual, worst = find_violations(
+            problem.costs, beta, f, k, state.b[k], caps(problem), tau, is_due
+        )  # fmt: skip
+        dual -= 0.5 * problem.lam * problem.S * float(beta @ f)
+        state.gap[k] = gap / dual if dual > 0.0 else np.inf
+        if worst < 3.0 * tau:
+            state.tau[k] = max(FINEST, FINER * tau)
+
+
+@compiled
+def find_violations(costs, beta, f, k, b, C, tau, is_due):  # type: ignore[no-untyped-def]
+    """Mark rows that violate by more than tau; return sums of s_i gap_term, s_i gain; the worst.
+
+    The hinge loss: u = 1 - y z is what raising y beta pays, and lowering it costs.
+    """
+    gap, dual, worst = 0.0, 0.0, 0.0
+    for i in range(len(beta)):
+        if C[i] > 0.0:
+            y, s, z, a = costs.Y[i, k], weight(costs.weights, i), f[i] + b, beta[i] / C[i]
+            u = 1.0 - y * z
+            violation = max(u if y * a < 1.0 else 0.0, -u if y * a > 0.0 else 0.0)
+            is_due[i] |= violation > tau
+            worst = max(worst, violation)
+            gap += s * gap_term(costs.loss, z, a, y)
+            dual += s * gain(costs.loss, a, y)
+    return gap, dual, worst
