@@ -2,7 +2,7 @@
 # make test    set up, lint, and run every test that needs no data set (`check` is the same)
 # make lint    style, types, layers and file sizes only
 # make slow    the slow tests, and those on real data in the folder PEGASOS_DATA
-# make bench   side by side with the peers, on the data in PEGASOS_DATA
+# make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
 # make clean   remove caches and build products (`distclean` also removes .venv)
 
 SHELL := bash
@@ -34,7 +34,7 @@ PYTHON_FOLDERS := $(wildcard src tests bench examples)
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled slow bench \
-        caches clean distclean
+        bench-kernel caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -100,6 +100,12 @@ bench: $(VENV)/.installed-bench caches
 	  || { echo 'Set PEGASOS_DATA to the folder that holds the data sets.' >&2; exit 2; }
 	@mkdir -p docs/benchmarks
 	$(BIN)/python -m bench
+
+bench-kernel: $(VENV)/.installed-bench caches
+	@test -n "$${PEGASOS_DATA:-}" \
+	  || { echo 'Set PEGASOS_DATA to the folder that holds the data sets.' >&2; exit 2; }
+	$(BIN)/python -m bench.kernel
+	$(BIN)/python -m bench.kernel.plot
 
 # ---------------------------------------------------------------- tidy
 

@@ -12,4 +12,6 @@ recomputed here from the weights that a solver returns.
     python -m bench --quick               two small sets, a few seconds per solver; prints only
     python -m bench --only a9a,linearsvc  some datasets or solvers by name; prints only
     python -m bench --readme              copies the summary of the last full run into README.md
+
+Solvers with kernels have a package of their own, `bench.kernel`.
 """

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from bench import readme, report
 from bench.datasets import DATASETS
-from bench.fresh import in_fresh_process
+from bench.fresh import measure_fresh
 from bench.machine import machine
 from bench.measure import measure
 from bench.optimum import remembered_optimum
@@ -55,7 +55,7 @@ def one_section(
     optimum = remembered_optimum(dataset)
     results = measure(dataset, solvers, optimum, limit=limit, repeats=repeats, say=say)
     for result in results:
-        result.first_call, result.extra_bytes = in_fresh_process(dataset, result.solver)
+        result.first_call, result.extra_bytes = measure_fresh(dataset, result.solver)
     return report.Section.of(dataset, optimum, results, limit)
 
 

@@ -9,10 +9,10 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from bench.solvers import Solver
+from bench.competitor import Competitor
 
 
-def machine(solvers: Iterable[Solver]) -> dict[str, str]:
+def machine(solvers: Iterable[Competitor]) -> dict[str, str]:
     """Return the facts that a reader needs to repeat the numbers."""
     packages = {s.package: s.version() for s in solvers}
     packages |= {name: version(name) for name in ("numpy", "scipy", "numba")}

@@ -1,12 +1,8 @@
-"""Seconds to a true suboptimality, and nanoseconds per entry and epoch.
+"""Linear solvers on one dataset: seconds to a true suboptimality, and nanoseconds per entry.
 
-*Seconds.* Every solver climbs its own ladder of efforts, each rung a fit from scratch, until its
-objective is within the finest threshold or the next rung would break the time limit. The time to a
-threshold is that of the fastest rung that got below it. Solvers take turns rung by rung, so a slow
-minute of the machine falls on all of them; rungs that count and are short are repeated, also in
-turns, and the shortest time is kept. All work is single-threaded (Vowpal Wabbit reads its cache in
-a second thread). Compilation and imports happen before, in a warm-up on a few rows; `bench.fresh`
-reports them.
+*Seconds.* Ladders, climbed in turns: `bench.ladder`. All work is single-threaded (Vowpal Wabbit
+reads its cache in a second thread). Compilation and imports happen before, in a warm-up on a few
+rows; `bench.fresh` reports them.
 
 *Row rate.* (time of 3 epochs - time of 1 epoch) / 2 per stored entry and model: set-up, copies,
 validation and, for us, the one certificate at the end of either fit cancel out.
@@ -14,29 +10,15 @@ validation and, for us, the one certificate at the end of either fit cancel out.
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
+from bench.competitor import Effort
 from bench.datasets.base import Dataset
+from bench.ladder import Climber, Rung, best, climb, repeat, timed
 from bench.objective import objective
 from bench.optimum import Optimum
-from bench.solvers.base import Effort, Solver
-
-THRESHOLDS = (1e-2, 1e-3, 1e-4)
-SHORT = 3.0  # seconds; longer fits are not repeated
-ROUNDING = 1e-10  # relative error allowed to sums over all rows
-
-
-@dataclass
-class Rung:
-    """One fit: what was asked, the shortest time it took, what it reached."""
-
-    effort: str
-    seconds: float
-    objective: float
-    suboptimality: float
+from bench.solvers.base import Solver
 
 
 @dataclass
@@ -52,8 +34,7 @@ class Measurement:
 
     def best(self, threshold: float) -> Rung | None:
         """Return the fastest rung below a threshold."""
-        reached = [rung for rung in self.rungs if rung.suboptimality <= threshold]
-        return min(reached, key=lambda rung: rung.seconds, default=None)
+        return best(self.rungs, threshold)
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
@@ -77,8 +58,11 @@ def measure(
     solvers = [s for s in solvers if s.name in results]
     for solver in solvers:
         warm_up(solver, dataset)
-    climb(dataset, solvers, optimum, results, limit, say)
-    repeat(dataset, solvers, results, repeats)
+    for solver in solvers:
+        solver.prepare(dataset.X, dataset.y)
+    climbers = [climber(dataset, s, optimum, results[s.name].rungs) for s in solvers]
+    climb(climbers, limit, lambda line: say(f"{dataset.key}  {line}"))
+    repeat(climbers, repeats)
     for solver in solvers:
         if solver.counts_epochs:
             results[solver.name].ns_per_entry = row_rate(solver, dataset, repeats)
@@ -92,65 +76,22 @@ def warm_up(solver: Solver, dataset: Dataset) -> None:
     timed(solver, X, y, dataset.lam, solver.ladder()[0])
 
 
-def climb(
-    dataset: Dataset,
-    solvers: Sequence[Solver],
-    optimum: Optimum,
-    results: dict[str, Measurement],
-    limit: float,
-    say: Callable[[str], None],
-) -> None:
-    """Let the solvers climb their ladders in turns."""
-    for solver in solvers:
-        solver.prepare(dataset.X, dataset.y)
-    climbing = {solver.name: (solver, iter(solver.ladder())) for solver in solvers}
-    while climbing:
-        for name, (solver, ladder) in list(climbing.items()):
-            effort = next(ladder, None)
-            rungs = results[name].rungs
-            if effort is None or is_over(rungs, limit):
-                del climbing[name]
-                continue
-            seconds, w = timed(solver, dataset.X, dataset.y, dataset.lam, effort)
-            rungs.append(judged(dataset, optimum, effort, seconds, w))
-            say(f"{dataset.key}  {name:22}  {effort!s:22}  {seconds:8.3f} s  "
-                f"{rungs[-1].suboptimality:9.2e}")  # fmt: skip
+def climber(dataset: Dataset, solver: Solver, optimum: Optimum, rungs: list[Rung]) -> Climber:
+    """Put a solver before a dataset."""
+
+    def fit(effort: Effort):
+        return timed(solver, dataset.X, dataset.y, dataset.lam, effort)
+
+    def judge(effort: Effort, seconds: float, w) -> Rung:
+        return judged(dataset, optimum, effort, seconds, w)
+
+    return Climber(solver.name, solver.ladder(), fit, judge, rungs)
 
 
 def judged(dataset: Dataset, optimum: Optimum, effort: Effort, seconds: float, w) -> Rung:
-    """Evaluate weights; refuse an optimum that somebody has beaten, since it cannot be one."""
+    """Evaluate weights."""
     value = objective(dataset.X, dataset.y, dataset.lam, w)
-    suboptimality = optimum.suboptimality(value)
-    if suboptimality < -ROUNDING:
-        raise RuntimeError(
-            f"An objective of {value!r} on {dataset.key} lies below the certified lower bound "
-            f"{optimum.dual!r}: the certificate is wrong."
-        )
-    return Rung(str(effort), seconds, value, suboptimality)
-
-
-def is_over(rungs: Sequence[Rung], limit: float) -> bool:
-    """Tell whether the finest threshold is met or the next rung would take too long."""
-    if not rungs:
-        return False
-    growth = max(2.0, rungs[-1].seconds / rungs[-2].seconds) if len(rungs) > 1 else 2.0
-    return rungs[-1].suboptimality <= min(THRESHOLDS) or growth * rungs[-1].seconds > limit
-
-
-def repeat(
-    dataset: Dataset, solvers: Sequence[Solver], results: dict[str, Measurement], repeats: int
-) -> None:
-    """Time the short rungs that count again, in turns, and keep the shortest time."""
-    for _ in range(repeats - 1):
-        for solver in solvers:
-            result = results[solver.name]
-            efforts = {str(effort): effort for effort in solver.ladder()}
-            counting = {id(rung): rung for t in THRESHOLDS if (rung := result.best(t))}
-            for rung in counting.values():
-                if rung.seconds < SHORT:
-                    effort = efforts[rung.effort]
-                    seconds, _ = timed(solver, dataset.X, dataset.y, dataset.lam, effort)
-                    rung.seconds = min(rung.seconds, seconds)
+    return Rung(str(effort), seconds, value, optimum.checked_suboptimality(value, dataset.key))
 
 
 def row_rate(solver: Solver, dataset: Dataset, repeats: int) -> float:
@@ -165,13 +106,3 @@ def row_rate(solver: Solver, dataset: Dataset, repeats: int) -> float:
         turns += 1
     seconds = (shortest[3] - shortest[1]) / 2
     return 1e9 * seconds / (dataset.stored * dataset.n_models)
-
-
-def timed(solver: Solver, X, y, lam: float, effort: Effort):
-    """Return (seconds, weights) of one fit from scratch."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # not converging at low effort is the point of the ladder
-        solver.untimed = 0.0
-        start = time.perf_counter()
-        w = solver.run(X, y, lam, effort)
-        return time.perf_counter() - start - solver.untimed, w

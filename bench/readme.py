@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.report import ROOT, load, summary
+from bench.process import ROOT
+from bench.report import load, summary
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 

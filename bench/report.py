@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from bench.datasets.base import CACHE, Dataset
-from bench.measure import THRESHOLDS, Measurement
+from bench.ladder import THRESHOLDS
+from bench.markdown import heading, table
+from bench.measure import Measurement
 from bench.optimum import Optimum
+from bench.process import ROOT
 from bench.solvers import REFERENCE
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "linear.md"
 RESULTS = CACHE / "results.json"
 COMMAND = "PEGASOS_DATA=<folder> python -m bench"
@@ -101,7 +102,7 @@ def page(sections: Sequence[Section], facts: dict[str, str], limit: float) -> st
 def section_table(section: Section) -> str:
     """Return the table of one dataset."""
     dual, primal = section.optimum
-    head = [f"seconds to {t:.0e}".replace("e-0", "e-") for t in THRESHOLDS]
+    head = [heading(t) for t in THRESHOLDS]
     rows = [
         ["solver", *head, "reached", "ns", "extra MB", "first call, s"],
         ["---", *["---:"] * (len(head) + 4)],
@@ -169,8 +170,3 @@ def row_rates(sections: Sequence[Section]) -> list[list[str]]:
         ]
         rows.append([section.title, *cells])
     return rows
-
-
-def table(rows: list[list[str]]) -> str:
-    """Write rows of cells as Markdown."""
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

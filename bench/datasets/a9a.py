@@ -10,8 +10,8 @@ NAME = "a9a"
 LAMS = (1e-4,)
 
 
-def parse():
-    with open_data("a9a", "a9a.xz") as file:
+def parse(file_name="a9a.xz"):
+    with open_data("a9a", file_name) as file:
         X, y = load_svmlight_file(file, n_features=123)
     return csr_array(X), y.astype(np.int64)
 

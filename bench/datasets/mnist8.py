@@ -9,10 +9,10 @@ LAMS = (1.67e-5,)
 IMAGE_HEADER, LABEL_HEADER = 16, 8  # bytes before the pixels of an idx file
 
 
-def parse():
-    with open_data("mnist", "train-images-idx3-ubyte.xz") as file:
+def parse(part="train"):
+    with open_data("mnist", f"{part}-images-idx3-ubyte.xz") as file:
         pixels = np.frombuffer(file.read(), np.uint8, offset=IMAGE_HEADER).reshape(-1, 784)
-    with open_data("mnist", "train-labels-idx1-ubyte.xz") as file:
+    with open_data("mnist", f"{part}-labels-idx1-ubyte.xz") as file:
         digit = np.frombuffer(file.read(), np.uint8, offset=LABEL_HEADER)
     return pixels.astype(np.float32) / np.float32(255), np.where(digit == 8, 1, -1)
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from bench import measure as module
+from bench import ladder as module
 from bench.datasets import Dataset
 from bench.datasets.base import checksum
 from bench.fresh import measure_here
-from bench.measure import Measurement, Rung, is_over, judged, measure
+from bench.ladder import Rung, is_over
+from bench.measure import Measurement, climber, judged, measure
 from bench.optimum import Optimum, certified_optimum
 from bench.solvers import Effort
 from bench.solvers.base import Solver
@@ -98,7 +99,7 @@ def test_measure_repeats_short_rungs_and_keeps_the_shortest_time(clock):
     (result,) = run([solver], repeats=1)
     slow = result.best(1e-2).seconds
     solver.seconds = 0.05
-    module.repeat(DATASET, [solver], {"a": result}, repeats=3)
+    module.repeat([climber(DATASET, solver, OPTIMUM, result.rungs)], repeats=3)
     assert result.best(1e-2).seconds == pytest.approx(slow / 2)
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from bench import report
 from bench.__main__ import chosen
-from bench.measure import Measurement, Rung
+from bench.ladder import Rung
+from bench.measure import Measurement
 from bench.readme import BEGIN, END, with_summary
 from bench.report import Section, load, page, save, section_table, summary
 from bench.solvers import REFERENCE

@@ -1,0 +1,110 @@
+"""Draw [CSS12] Fig. 2: python -m bench.kernel.plot [--only money-fx a9a] [--seeds 5] [--redraw].
+
+Test error (linear) against kernel evaluations (logarithmic) of the stochastic batch perceptron,
+Pegasos, SDCA and the perceptron, averaged over seeds. Courses are kept in
+.cache/bench/kernel_courses.json; a solver that the library does not have yet is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench.datasets.base import CACHE
+from bench.kernel.course import (
+    GAMMAS,
+    SOLVERS_DRAWN,
+    averaged,
+    course,
+    is_there,
+    problem,
+)
+from bench.process import ROOT
+
+FIGURE = ROOT / "docs" / "benchmarks" / "sbp.png"
+FILE = CACHE / "kernel_courses.json"
+TITLES = {"money-fx": "Reuters money-fx", "a9a": "Adult (a9a)"}
+COLOURS = {"SBP": "#c0392b", "Pegasos": "#2471a3", "SDCA": "#1e8449", "Perceptron": "#7d6608"}
+APART = 0.07  # of the panel's height, between names
+ROOM = 1.35  # the error axis ends at this many times the worst error after the first tenth
+
+Curves = dict[str, dict[str, list[list[float]]]]  # dataset -> label -> points
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the courses that are asked for, keep them, and draw all that are known."""
+    options = parse(arguments)
+    curves: Curves = json.loads(FILE.read_text()) if FILE.exists() else {}
+    for name in () if options.redraw else options.only:
+        dataset = problem(name)
+        for label, solver in SOLVERS_DRAWN.items():
+            if not is_there(solver):
+                print(f"{label} is left out: the library has no {solver} yet.", flush=True)
+                continue
+            courses = [course(solver, dataset, seed) for seed in range(options.seeds)]
+            curves.setdefault(name, {})[label] = averaged(courses).tolist()
+            print(f"{name}  {label}: {curves[name][label][-1][1]:.2f} %", flush=True)
+            FILE.parent.mkdir(parents=True, exist_ok=True)
+            FILE.write_text(json.dumps(curves))
+    figure = draw(curves)
+    FIGURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(FIGURE, dpi=160)
+    print(f"Wrote {FIGURE}.")
+
+
+def draw(curves: Curves):
+    """Return the figure: a panel per dataset, lines labelled at their ends."""
+    from matplotlib.figure import Figure
+
+    names = [name for name in GAMMAS if name in curves]
+    figure = Figure(figsize=(4.8 * max(1, len(names)), 3.6), layout="constrained")
+    for k, name in enumerate(names):
+        axes = figure.add_subplot(1, len(names), k + 1)
+        lines = {label: np.array(points) for label, points in curves[name].items()}
+        for label, points in lines.items():
+            axes.plot(*points.T, color=COLOURS[label], linewidth=1.6)
+        finish(axes, TITLES[name], list(lines.values()), is_first=k == 0)
+        label_ends(axes, lines)
+    return figure
+
+
+def label_ends(axes, lines: dict[str, np.ndarray]) -> None:
+    """Write names right of the panel at the height of the lines' ends, moved up to be apart."""
+    height, lowest = 0.0, dict(sorted(lines.items(), key=lambda item: item[1][-1, 1]))
+    for label, points in lowest.items():
+        end = axes.transLimits.transform((np.log10(points[-1, 0]), points[-1, 1]))[1]
+        height = max(height + APART, float(end))
+        axes.text(
+            1.02, height, label, transform=axes.transAxes,
+            color=COLOURS[label], va="center", fontsize=9,
+        )  # fmt: skip
+
+
+def finish(axes, title: str, lines: list[np.ndarray], is_first: bool) -> None:
+    """Set scales, limits and words; the first few points may leave the top."""
+    axes.set_xscale("log")
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel("kernel evaluations")
+    if is_first:
+        axes.set_ylabel("test error, %")
+    low = min(points[:, 1].min() for points in lines)
+    high = max(points[len(points) // 10 :, 1].max() for points in lines)
+    axes.set_ylim(0.97 * low, min(ROOM * high, 3.0 * low))
+    axes.grid(True, alpha=0.25, linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m bench.kernel.plot")
+    parser.add_argument("--only", nargs="+", choices=GAMMAS, default=list(GAMMAS))
+    parser.add_argument("--seeds", type=int, default=5, help="runs to average (5)")
+    parser.add_argument("--redraw", action="store_true", help="draw what is kept; run nothing")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Seconds to a true suboptimality: ladders of efforts, climbed in turns.
+
+Every solver climbs its own ladder of efforts, each rung a fit from scratch, until its objective is
+within the finest threshold or the next rung would break the time limit. The time to a threshold is
+that of the fastest rung that got below it. Solvers take turns rung by rung, so a slow minute of the
+machine falls on all of them; rungs that count and are short are repeated, also in turns, and the
+shortest time is kept.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bench.competitor import Competitor, Effort
+
+THRESHOLDS = (1e-2, 1e-3, 1e-4)
+SHORT = 3.0  # seconds; longer fits are not repeated
+
+
+@dataclass
+class Rung:
+    """One fit: what was asked, the shortest time it took, what it reached."""
+
+    effort: str
+    seconds: float
+    objective: float
+    suboptimality: float
+
+
+class Climber(NamedTuple):
+    """One competitor before one dataset; `fit` and `judge` know which."""
+
+    name: str
+    ladder: tuple[Effort, ...]
+    fit: Callable[[Effort], tuple[float, Any]]  # seconds and model of a fit from scratch
+    judge: Callable[[Effort, float, Any], Rung]
+    rungs: list[Any]
+
+
+def best(rungs: Sequence[Any], threshold: float) -> Any | None:
+    """Return the fastest rung below a threshold."""
+    reached = [rung for rung in rungs if rung.suboptimality <= threshold]
+    return min(reached, key=lambda rung: rung.seconds, default=None)
+
+
+def climb(climbers: Sequence[Climber], limit: float, say: Callable[[str], None]) -> None:
+    """Let the competitors climb their ladders in turns."""
+    climbing = {climber.name: (climber, iter(climber.ladder)) for climber in climbers}
+    while climbing:
+        for name, (climber, ladder) in list(climbing.items()):
+            effort = next(ladder, None)
+            if effort is None or is_over(climber.rungs, limit):
+                del climbing[name]
+                continue
+            seconds, model = climber.fit(effort)
+            rung = climber.judge(effort, seconds, model)
+            climber.rungs.append(rung)
+            say(f"{name:24}  {effort!s:22}  {seconds:8.3f} s  {rung.suboptimality:9.2e}")
+
+
+def is_over(rungs: Sequence[Rung], limit: float) -> bool:
+    """Tell whether the finest threshold is met or the next rung would take too long."""
+    if not rungs:
+        return False
+    growth = max(2.0, rungs[-1].seconds / rungs[-2].seconds) if len(rungs) > 1 else 2.0
+    return rungs[-1].suboptimality <= min(THRESHOLDS) or growth * rungs[-1].seconds > limit
+
+
+def repeat(climbers: Sequence[Climber], repeats: int) -> None:
+    """Time the short rungs that count again, in turns, and keep the shortest time."""
+    for _ in range(repeats - 1):
+        for climber in climbers:
+            efforts = {str(effort): effort for effort in climber.ladder}
+            counting = {id(rung): rung for t in THRESHOLDS if (rung := best(climber.rungs, t))}
+            for rung in counting.values():
+                if rung.seconds < SHORT:
+                    seconds, _ = climber.fit(efforts[rung.effort])
+                    rung.seconds = min(rung.seconds, seconds)
+
+
+def timed(solver: Competitor, *arguments: Any) -> tuple[float, Any]:
+    """Return (seconds, model) of one fit from scratch, `solver.run(*arguments)`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # not converging at low effort is the point of the ladder
+        solver.untimed = 0.0
+        start = time.perf_counter()
+        model = solver.run(*arguments)
+        return time.perf_counter() - start - solver.untimed, model
