@@ -134,8 +134,9 @@ class Gram(Kernelized):
         itemsize = self.precision.itemsize
         self.block_rows = int(max(2, (SHARE_OF_BLOCKS * budget / itemsize) ** 0.5))
         gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
-        own = SCRATCH_VALUES * itemsize + gathered * self.side.precision.itemsize
-        room = int((1.0 - SHARE_OF_BLOCKS) * budget - own) // max(1, n * itemsize)
+        beside = max(SHARE_OF_BLOCKS * budget, SCRATCH_VALUES * itemsize)  # never both at a time
+        room = int(budget - beside - gathered * self.side.precision.itemsize)
+        room //= max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
         self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
         self.slot_of = np.full(n, -1, dtype=np.int32)
@@ -166,11 +167,6 @@ class Gram(Kernelized):
             each(partial(spread, part, rest, out), ranges(stop - first, SQUARE))
         each(lambda some: mirror(kept, missing, out, some), ranges(len(new), SQUARE))
         return out
-
-    def all_rows(self) -> Any:
-        """Return the whole matrix, whose rows are all in the store, in their order."""
-        is_in_order = np.array_equal(self.slot_of, np.arange(self.n))
-        return self.store[: self.n] if is_in_order else self.store[self.slot_of]
 
     def hold(self, chosen: Any) -> Any:
         """Bring `chosen` rows of the matrix into the store; return their slots.

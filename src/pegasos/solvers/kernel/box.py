@@ -7,8 +7,12 @@ With beta_i = s_i a_i / (lam S), the coefficient of row i in w, the dual divided
 for the three losses whose conjugate is a quadratic on an interval; C_i = s_i / (lam S):
 
     hinge                 beta_i y_i in [0, C_i]
-    squared hinge         beta_i y_i >= 0, ridge_i = 1 / (2 C_i)
+    squared hinge         beta_i y_i in [0, 4 sqrt(C_i / lam)], ridge_i = 1 / (2 C_i)
     epsilon-insensitive   beta_i in [-C_i, C_i]
+
+The squared hinge needs no upper bound but for kernels that are not positive semi-definite, whose
+dual would have no maximum. This one is twice what an optimum can reach: s_i/S u_i^2 <= P(0) = 1,
+and beta_i y_i = 2 C_i u_i.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ def box_of(problem: Problem, k: int, rows: Any = slice(None)) -> Box:
     signed = C * y
     if isinstance(loss, Hinge):
         return Box(np.minimum(0.0, signed), np.maximum(0.0, signed), 0.0, nothing)
-    bound = np.where(C > 0.0, y * np.inf, 0.0)
+    bound = y * (4.0 * np.sqrt(C / problem.lam))
     ridge = np.divide(0.5, C, out=nothing, where=C > 0.0)
     return Box(np.minimum(0.0, bound), np.maximum(0.0, bound), 0.0, ridge)
 

@@ -35,7 +35,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps
 from pegasos.solvers.kernel.pairwise import improve_pairwise
-from pegasos.solvers.kernel.smo import ascend_pairs, ascend_singles, new_ascent, whole
+from pegasos.solvers.kernel.smo import Matrix, ascend_pairs, ascend_singles, new_ascent, whole
 from pegasos.solvers.kernel.working_set import (
     Models,
     assess,
@@ -163,16 +163,15 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
         for first, stop in ranges(gram.n, max(1, KERNEL_VALUES // gram.n)):
             gram.hold(np.arange(first, stop))
             yield Advance(0, False)
-        block = gram.all_rows()
+        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
     else:
-        block = gram.square_block(W)
+        K = whole(gram.square_block(W), gram.diagonal[W])
     yield Advance(0, False)
     before, box = models.B[W, k], box_of(problem, k, W)
     ascent = new_ascent(before.copy(), problem.costs.Y[W, k] - models.F[W, k], box)
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
-    K, rows = whole(block, gram.diagonal[W]), np.arange(len(W))
-    length = max(1, VALUES_PER_CALL // len(W))
+    rows, length = np.arange(len(W)), max(1, VALUES_PER_CALL // len(W))
     steps, allowed, least = length, STEPS_PER_ROW * len(W) + LEAST_STEPS, state.least_curvature
     while steps == length and allowed > 0:
         steps, _, met, _ = ascend(K, ascent, box, rows, models.accuracy[k], length)

@@ -21,9 +21,9 @@ from pegasos.problem.gram import Gram
 from pegasos.problem.losses import gain, gap_term
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.kernel.box import caps
-from pegasos.solvers.kernel.process import Held, Square
+from pegasos.solvers.kernel.process import Held, Square, bias
 from pegasos.solvers.kernel.smo import set_prices
-from pegasos.solvers.kernel.support import MOST, R, SupportSet, enlarged
+from pegasos.solvers.kernel.support import MOST, R, SupportSet, balanced, enlarged
 from pegasos.solvers.protocol import Advance
 
 FINER = 0.1  # factor of tau once the violations of all rows are of its size
@@ -103,14 +103,7 @@ def go_on_from(problem: Problem, state: LasvmState, B: FloatArray) -> None:
     """Begin with another run's expansion, made feasible; `respond` finds its residuals."""
     C, Y = caps(problem), problem.costs.Y
     B = Y * np.clip(B * Y, 0.0, C[:, None])
-    if problem.is_free:  # shrink the heavier sign until both weigh the same
-        up, down = np.maximum(B, 0.0).sum(axis=0), -np.minimum(B, 0.0).sum(axis=0)
-        share = np.minimum(up, down)
-        of_up, of_down = (
-            np.divide(share, whole, out=np.zeros_like(whole), where=whole > 0.0)
-            for whole in (up, down)
-        )
-        B *= np.where(B > 0.0, of_up, of_down)
+    B = balanced(B) if problem.is_free else B
     rows = np.flatnonzero(B.any(axis=1))
     if len(rows) + MOST <= square_rows(problem.rows):
         values = problem.rows.square_block(rows)
@@ -145,32 +138,39 @@ def respond(problem: Problem, state: LasvmState, is_due: Any) -> Iterator[Advanc
         state.set.square = enlarged(gram.square_block(state.rows), state.set.numbers.shape[2])
     is_due[:] = False
     for k in range(len(state.tau)):
+        centre = 0.0
         if problem.is_free:
             state.b[k] = best_bias(problem, state.F, k, float(state.b[k]), 1e-16)
+            centre = bias(state.set.ascent(k))
         beta, f, tau = B[:, k], state.F[:, k], state.tau[k]
-        gap, dual, worst = find_violations(
-            problem.costs, beta, f, k, state.b[k], caps(problem), tau, is_due
-        )  # fmt: skip
+        gap, dual = add_terms(problem.costs, beta, f, k, state.b[k], caps(problem))
         dual -= 0.5 * problem.lam * problem.S * float(beta @ f)
         state.gap[k] = gap / dual if dual > 0.0 else np.inf
-        if worst < 3.0 * tau:
+        violations = find_violations(problem, k, beta, f + centre)
+        is_due |= violations > 0.5 * tau  # of a pair that violates by tau, either does by half
+        if violations.max() < 3.0 * tau:
             state.tau[k] = max(FINEST, FINER * tau)
 
 
-@compiled
-def find_violations(costs, beta, f, k, b, C, tau, is_due):  # type: ignore[no-untyped-def]
-    """Mark rows that violate by more than tau; return sums of s_i gap_term, s_i gain; the worst.
+def find_violations(problem: Problem, k: int, beta: FloatArray, z: FloatArray) -> FloatArray:
+    """Return how much moving each coefficient of model k pays, given the scores z.
 
-    The hinge loss: u = 1 - y z is what raising y beta pays, and lowering it costs.
+    The bias to measure by is the one between the support rows: the best one for the weights may be
+    elsewhere as long as they are not optimal.
     """
-    gap, dual, worst = 0.0, 0.0, 0.0
+    y, C = problem.costs.Y[:, k], caps(problem)
+    u = 1.0 - y * z  # the hinge: what raising y beta pays, and lowering it costs
+    rises, falls = np.where(y * beta < C, u, 0.0), np.where(y * beta > 0.0, -u, 0.0)
+    return np.where(C > 0.0, np.maximum(rises, falls), 0.0)
+
+
+@compiled
+def add_terms(costs, beta, f, k, b, C):  # type: ignore[no-untyped-def]
+    """Return the sums of s_i gap_term and s_i gain of model k, with responses f and bias b."""
+    gap, dual = 0.0, 0.0
     for i in range(len(beta)):
         if C[i] > 0.0:
-            y, s, z, a = costs.Y[i, k], weight(costs.weights, i), f[i] + b, beta[i] / C[i]
-            u = 1.0 - y * z
-            violation = max(u if y * a < 1.0 else 0.0, -u if y * a > 0.0 else 0.0)
-            is_due[i] |= violation > tau
-            worst = max(worst, violation)
-            gap += s * gap_term(costs.loss, z, a, y)
+            y, s, a = costs.Y[i, k], weight(costs.weights, i), beta[i] / C[i]
+            gap += s * gap_term(costs.loss, f[i] + b, a, y)
             dual += s * gain(costs.loss, a, y)
-    return gap, dual, worst
+    return gap, dual

@@ -1,4 +1,4 @@
-"""Steps on one random row after another, and the rows of the kernel matrix brought in ahead of it.
+"""Steps on one random row after another, and rows of the kernel matrix brought in ahead of them.
 
 A method decides on a few rows by their responses alone (`propose`); only a row whose dual number
 moves needs its row of the kernel matrix. A compiled loop takes steps in order until it needs one
@@ -26,7 +26,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.kernel.responses import VALUES_AT_ONCE, see
 
 FEWEST_AHEAD, MOST_AHEAD = 16, 256  # rows of the kernel matrix that are computed together
-VALUES_ENOUGH = 4_000_000  # kernel values after which a call computes no other block
+VALUES_ENOUGH = 1_000_000  # kernel values after which a call computes no other block
 VALUES_PER_CALL = 100_000_000  # added to responses by one call of `take_steps`
 NOT_BEGUN = -1
 ENDED, PAUSED, MISSING = 0, 1, 2
@@ -58,11 +58,12 @@ def settle(method: Any, problem: Any, i: int, j: int) -> None:
 class Walk:
     """Where a run is in its epoch, and how far it looks ahead.
 
-    `place` holds where the present step begins in the order, and the next row within it. The last
-    look-ahead found `ahead` rows at most, between two places of the order.
+    `place` holds where the present step begins in the order, the next row within it, and how many
+    rows may still move in this call. The last look-ahead was for `ahead` rows, which it looked for
+    between two places of the order.
     """
 
-    place: Any = field(default_factory=lambda: np.array([0, NOT_BEGUN]))
+    place: Any = field(default_factory=lambda: np.array([0, NOT_BEGUN, 0]))
     ahead: int = FEWEST_AHEAD
     begin: int = 0
     end: int = 0
@@ -77,12 +78,12 @@ class Walk:
 
     def start_again(self) -> None:
         """Go back to the beginning of the order."""
-        self.place[:] = 0, NOT_BEGUN
+        self.place[:2] = 0, NOT_BEGUN
         self.begin = self.end = 0
 
     def adapt(self, most: int) -> None:
         """Look twice as far ahead as the last look-ahead foresaw all rows that were needed."""
-        here = int(self.place.sum())
+        here = int(self.place[:2].sum())
         share = (here - self.begin) / (self.end - self.begin) if here < self.end else 1.0
         self.ahead = int(np.clip(2.0 * share * self.ahead, min(FEWEST_AHEAD, most), most))
         self.begin = here
@@ -96,8 +97,8 @@ def go_on(walk: Walk, method: Any, problem: Problem, F: FloatArray, order: Any, 
     gram, place, start = problem.rows, walk.place, int(walk.place[0])
     most = max(1, min(MOST_AHEAD, gram.capacity // 2, VALUES_AT_ONCE // gram.n))
     chosen, computed = np.empty(most, dtype=np.int64), 0
-    budget = max(1, VALUES_PER_CALL // F.size)
-    while take_steps(method, see(problem, F), order, k, place, budget) == MISSING:
+    place[2] = max(1, VALUES_PER_CALL // F.size)
+    while take_steps(method, see(problem, F), order, k, place) == MISSING:
         if computed >= VALUES_ENOUGH:
             break
         walk.adapt(most)
@@ -109,8 +110,8 @@ def go_on(walk: Walk, method: Any, problem: Problem, F: FloatArray, order: Any, 
 
 
 @kernel
-def take_steps(method, problem, order, k, place, budget):  # type: ignore[no-untyped-def]
-    """Take steps until the order ends, `budget` rows moved, or a row is missing; say which."""
+def take_steps(method, problem, order, k, place):  # type: ignore[no-untyped-def]
+    """Take steps until the order ends, enough rows have moved, or a row is missing; say which."""
     while place[0] < len(order):
         first, stop = place[0], min(place[0] + k, len(order))
         if place[1] == NOT_BEGUN:
@@ -125,9 +126,9 @@ def take_steps(method, problem, order, k, place, budget):  # type: ignore[no-unt
             if moves(method, problem, i, j):
                 if problem.rows.slot_of[i] < 0:
                     return MISSING
-                if budget == 0:
+                if place[2] == 0:
                     return PAUSED
-                budget -= 1
+                place[2] -= 1
             settle(method, problem, i, j)
             place[1] += 1
         place[0], place[1] = stop, NOT_BEGUN

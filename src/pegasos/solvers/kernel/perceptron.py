@@ -3,11 +3,13 @@
     if y_i sum_j B_j K(x_j, x_i) <= 0:   B_i <- B_i + s_i y_i
 
 The linear one in the space of the kernel, with the same outputs, bias and weights: see
-`linear.perceptron`. The responses of all rows follow the errors a few dozen at a time, so that
-kernel values come from matrix products: for a block of coming rows, those against the errors that
-the responses lack and against each other are computed on top. Rows of the kernel matrix that belong
-to errors stay in the store, for later passes and for the certificate: n (M + a hundred) kernel
-values for M errors, where a row at a time would need about n M / 2, and the certificate n M again.
+`linear.perceptron`. It offers a dual point too, for its coefficients have the signs of the labels.
+
+The responses of all rows follow the errors a few dozen at a time, so that kernel values come from
+matrix products: for a block of coming rows, those with the errors that the responses lack, and with
+each other, are computed on top. Rows of the kernel matrix that belong to errors stay in the store,
+for later passes and for the certificate: n (M + a hundred) kernel values in all for M errors, where
+a row at a time would need about n M / 2, and the certificate n M again.
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Sec. 4.5.
@@ -27,6 +29,9 @@ from pegasos.options import Options
 from pegasos.parallel import ranges
 from pegasos.problem.objective import Problem, typical_length, weight
 from pegasos.solvers.checks import check_choice, check_count
+from pegasos.solvers.kernel.decomposition import dual_numbers
+from pegasos.solvers.kernel.support import balanced
+from pegasos.solvers.linear.length import at_best_length
 from pegasos.solvers.linear.perceptron import (
     OUTPUTS,
     Output,
@@ -121,10 +126,10 @@ class KernelPerceptron(Options):
     def iterate(
         self, problem: Problem, state: KernelPerceptronState
     ) -> tuple[FloatArray, FloatArray]:
-        return handed_out(state.run, self.output)
+        return at_best_length(problem, *handed_out(state.run, self.output))
 
-    def dual_point(self, problem: Problem, state: KernelPerceptronState) -> DualPoint | None:
-        return None
+    def dual_point(self, problem: Problem, state: KernelPerceptronState) -> DualPoint:
+        return best_multiple(problem, state.run.now.W)
 
 
 def visit(problem: Problem, state: KernelPerceptronState, some: Any) -> None:
@@ -137,6 +142,22 @@ def visit(problem: Problem, state: KernelPerceptronState, some: Any) -> None:
     errors = np.flatnonzero(changes.any(axis=1))
     state.rows = np.concatenate([state.rows, some[errors]])
     state.changes = np.concatenate([state.changes, changes[errors]])
+
+
+def best_multiple(problem: Problem, B: FloatArray) -> DualPoint:
+    """Return the multiple of an expansion that is feasible and has the largest dual value.
+
+    Minus the slopes would do as well, but they need the kernel row of every row below the margin,
+    where these are at hand. D / lam = c sum_i abs(B_i) - c^2/2 ||w||^2 for a multiple c.
+    """
+    B = balanced(B) if problem.is_free else B
+    F = np.zeros_like(B)
+    problem.rows.add_scores(B, F)
+    A, scale = dual_numbers(problem, B)
+    size, square = np.abs(A).max(axis=0) * scale, np.einsum("ik,ik->k", B, F)
+    best = np.divide(np.abs(B).sum(axis=0), square, out=np.ones_like(size), where=square > 0.0)
+    feasible = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+    return DualPoint(A * np.minimum(best, feasible), scale)
 
 
 def respond(problem: Problem, state: KernelPerceptronState) -> None:

@@ -14,9 +14,12 @@ partner, -1, stands for the number 0, whose residual is 0 and whose row of K is 
 Arrays have a place for each row that is looked at, in S or not: who is not in S has the prices
 -inf and +inf, so nobody picks it, but its residual is kept up to date too.
 
-Differs from [BEWB05]: a row that does not violate is not taken into S, as in the authors' own
-program, instead of leaving it at the next REPROCESS; and REPROCESS picks the second member of its
-pair by the gain of the exact step [FCL05], which finishes in far fewer steps.
+While no pair of members violates, their residuals leave an interval for the bias, from `top`, the
+most that a rise pays, to `bottom`, the least that a fall costs. Rows that bound it are members too.
+
+Differs from [BEWB05]: a row that neither violates nor bounds the bias is not taken into S, instead
+of leaving it at the next REPROCESS, much as in the authors' own program; S is empty at first; and
+REPROCESS picks the second of its pair by the gain of the exact step [FCL05]: far fewer steps.
 
 [BEWB05]  Bordes, Ertekin, Weston, Bottou. Fast kernel classifiers with online and active learning.
           JMLR 6, 2005. Sec. 3.
@@ -33,7 +36,6 @@ import numpy as np
 from pegasos.dispatch import by_tag, compiled, inlined
 from pegasos.solvers.kernel.smo import FLAT, move, room_above, room_below, set_price
 
-SEEDS = 5  # rows of one class that wait in S until one of the other class comes
 TIE = 1e-12  # residuals are equal after an exact step but for rounding, which must not decide
 TINY = 1e-300  # curvature of rows that are all zero
 
@@ -135,22 +137,25 @@ def reprocess(K, diagonal, ascent, box, is_free, tau, steps):  # type: ignore[no
 
 @inlined
 def violating_with(ascent, box, k, is_free, tau):  # type: ignore[no-untyped-def]
-    """Return who PROCESS(k) raises and whom it lowers; (-1, -1) if it bails out."""
+    """Return who PROCESS(k) raises and whom it lowers; (-1, -1) if it bails out.
+
+    A row that does not violate but leaves less room for the bias becomes a member all the same.
+    """
     _, r, up, down = ascent
     if up[k] > -np.inf or down[k] < np.inf:                    # [BEWB05] PROCESS, line 1: k in S
         return -1, -1
     is_positive = box.high[k] > 0.0
-    partner, price = -1, 0.0
+    i, j, top, bottom = -1, -1, 0.0, 0.0
     if is_free:                                                # line 3
-        partner = cheapest(ascent) if is_positive else dearest(ascent)
-        if partner < 0:
-            if count_members(ascent) < SEEDS:
-                set_price(ascent, box, k)
-            return -1, -1
-        price = r[partner]
-    if is_positive:                                            # line 4: a tau-violating pair?
-        return (k, partner) if r[k] - price > tau else (-1, -1)
-    return (partner, k) if price - r[k] > tau else (-1, -1)
+        i, j = dearest(ascent), cheapest(ascent)
+        top, bottom = r[i] if i >= 0 else -np.inf, r[j] if j >= 0 else np.inf
+    if is_positive and r[k] - bottom > tau:                    # line 4: a tau-violating pair?
+        return k, j
+    if not is_positive and top - r[k] > tau:
+        return i, k
+    if top < bottom - TIE and (r[k] > top + TIE if is_positive else r[k] < bottom - TIE):
+        set_price(ascent, box, k)
+    return -1, -1
 
 
 @inlined
@@ -171,15 +176,6 @@ def cheapest(ascent):  # type: ignore[no-untyped-def]
         if ascent.r[s] + ascent.down[s] < bottom - TIE:
             best, bottom = s, ascent.r[s] + ascent.down[s]
     return best
-
-
-@inlined
-def count_members(ascent):  # type: ignore[no-untyped-def]
-    """Return the size of S."""
-    count = 0
-    for s in range(len(ascent.r)):
-        count += ascent.up[s] > -np.inf or ascent.down[s] < np.inf
-    return count
 
 
 @inlined
@@ -246,14 +242,15 @@ def take_step(K, diagonal, ascent, box, i, j):  # type: ignore[no-untyped-def]
 
 @compiled
 def forget(ascent, is_free):  # type: ignore[no-untyped-def]
-    """Take out of S who has beta = 0 and does not violate with anybody."""
+    """Take out of S who has beta = 0, does not violate with anybody and does not bound the bias."""
     beta, r, up, down = ascent
     top, bottom = extremes(ascent) if is_free else (0.0, 0.0)
-    if top == -np.inf or bottom == np.inf:  # one class alone: its seeds wait
-        return
+    has_room = top < bottom - TIE
     for s in range(len(r)):
-        if beta[s] == 0.0 and r[s] + up[s] <= bottom and r[s] + down[s] >= top:
-            up[s], down[s] = -np.inf, np.inf
+        pays, costs = r[s] + up[s], r[s] + down[s]
+        if beta[s] == 0.0 and pays <= bottom + TIE and costs >= top - TIE:
+            if not (has_room and (pays >= top - TIE or costs <= bottom + TIE)):
+                up[s], down[s] = -np.inf, np.inf
 
 
 @compiled
@@ -267,6 +264,6 @@ def extremes(ascent):  # type: ignore[no-untyped-def]
 
 
 def bias(ascent: Any) -> float:
-    """Return the middle of the interval of best biases; seeds of one class decide alone."""
+    """Return the middle of the interval for the bias; with one class in S, its only end."""
     ends = [end for end in extremes(ascent) if np.isfinite(end)]
     return float(sum(ends) / len(ends)) if ends else 0.0

@@ -23,7 +23,7 @@ from pegasos.problem.objective import Problem, typical_length, weight
 from pegasos.problem.space import combination
 from pegasos.solvers.kernel.decomposition import dual_numbers
 
-VALUES_AT_ONCE = 8_000_000  # kernel values computed in one block, so that Ctrl-C is obeyed
+VALUES_AT_ONCE = 4_000_000  # kernel values computed in one block, so that Ctrl-C is obeyed
 # The constant feature around a free bias, in root mean square row lengths. Rows of a feature space
 # share a mean that is not small; with the 0.3 of the linear solvers, Pegasos may crawl.
 FREE_SCALE = 0.6

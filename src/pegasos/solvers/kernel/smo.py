@@ -3,7 +3,7 @@
 Maximises   sum_i y_i beta_i - epsilon abs(beta_i) - 1/2 beta' K beta,    low <= beta <= high,
 
 with sum_i beta_i = 0 when the bias is free. Hinge (epsilon = 0, beta_i between 0 and C_i y_i),
-squared hinge (no upper bound, C_i more on the diagonal) and epsilon-insensitive loss are all of
+squared hinge (a far bound, 1 / (2 C_i) more on the diagonal) and epsilon-insensitive loss are all of
 this form; beta_i is the coefficient of row i in the expansion of w.
 
 With r = y - K beta, raising beta_i pays `r_i + up_i` per unit and lowering it costs `r_i + down_i`;
@@ -27,7 +27,8 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled, inlined
 
-FLAT = 1e-12  # curvature, against the diagonal, that counts as none
+FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
+NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel
 
 
 class Box(NamedTuple):
@@ -114,6 +115,8 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
     """
     beta, r, up, down = ascent
     diagonal, least = K.diagonal, np.inf
+    if len(active) == 0:
+        return 0, 0.0, least, -1
     i = dearest(r, up, active)
     for t in range(steps):
         if K.slot_of[i] < 0:
@@ -127,8 +130,8 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
             bottom = min(bottom, price)
             b = top - price
             if b > 0.0:
-                a = Kii + diagonal[k] + box.ridge[k] - 2.0 * row[k]
-                gain = b * b / max(a, FLAT * Kii)
+                a = curvature_of(Kii, diagonal[k] + box.ridge[k], row[k])
+                gain = b * b / a
                 if gain > most:
                     j, most = k, gain
         if top - bottom <= tol or j < 0:
@@ -136,14 +139,20 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
         if K.slot_of[j] < 0:
             return t, np.inf, least, j
         K.last_use[K.slot_of[j]] = K.clock + t
-        curvature = Kii + diagonal[j] + box.ridge[j] - 2.0 * row[j]
-        least = min(least, curvature / (Kii + abs(diagonal[j])))
-        step = (top - r[j] - down[j]) / max(curvature, FLAT * Kii)
+        Kjj = diagonal[j] + box.ridge[j]
+        least = min(least, (Kii + Kjj - 2.0 * row[j]) / max(abs(Kii) + abs(Kjj), NONE))
+        step = (top - r[j] - down[j]) / curvature_of(Kii, Kjj, row[j])
         step = min(step, room_above(beta[i], box.high[i]), room_below(beta[j], box.low[j]))
         move(ascent, box, i, step)
         move(ascent, box, j, -step)
         i = follow(row, K.values[K.slot_of[j]], step, r, up, active)
     return steps, np.inf, least, -1
+
+
+@inlined
+def curvature_of(Kii, Kjj, Kij):  # type: ignore[no-untyped-def]
+    """Return the curvature along a pair's step, above 0 also where rounding denies it."""
+    return max(Kii + Kjj - 2.0 * Kij, FLAT * (abs(Kii) + abs(Kjj)), NONE)
 
 
 @inlined
@@ -191,6 +200,8 @@ def ascend_singles(K, ascent, box, active, tol, steps):  # type: ignore[no-untyp
     Returns the same as `ascend_pairs`.
     """
     r, least = ascent.r, np.inf
+    if len(active) == 0:
+        return 0, 0.0, least, -1
     for t in range(steps):
         i, worst = best_single(ascent, K.diagonal, box, active)
         if worst <= tol:
@@ -203,9 +214,9 @@ def ascend_singles(K, ascent, box, active, tol, steps):  # type: ignore[no-untyp
         least = min(least, curvature)
         pays, costs = r[i] + ascent.up[i], r[i] + ascent.down[i]
         if pays >= -costs:
-            step = min(pays / max(curvature, FLAT), room_above(ascent.beta[i], box.high[i]))
+            step = min(pays / max(curvature, NONE), room_above(ascent.beta[i], box.high[i]))
         else:
-            step = max(costs / max(curvature, FLAT), -room_below(ascent.beta[i], box.low[i]))
+            step = max(costs / max(curvature, NONE), -room_below(ascent.beta[i], box.low[i]))
         move(ascent, box, i, step)
         for k in active:
             r[k] -= step * row[k]
@@ -220,7 +231,7 @@ def best_single(ascent, diagonal, box, active):  # type: ignore[no-untyped-def]
         v = max(ascent.r[k] + ascent.up[k], -(ascent.r[k] + ascent.down[k]))
         if v > 0.0:
             worst = max(worst, v)
-            gain = v * v / max(diagonal[k] + box.ridge[k], FLAT)
+            gain = v * v / max(diagonal[k] + box.ridge[k], NONE)
             if gain > most:
                 best, most = k, gain
     return best, worst

@@ -104,6 +104,16 @@ class SupportSet:
         for k in range(self.numbers.shape[1]):
             forget(self.ascent(k), is_free)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the empty places out."""
+        m, square = self.m, self.square
+        return {
+            "numbers": self.numbers[:, :, :m].copy(),
+            "diagonal": self.diagonal[:m].copy(),
+            "square": None if square is None else square[:m, :m].copy(),
+            "m": m,
+        }
+
     def _reserve(self, places: int) -> None:
         """Make room for so many rows; arrays grow by half at least."""
         have = self.numbers.shape[2]
@@ -121,6 +131,16 @@ class SupportSet:
 def new_support_set(models: int, precision: Any) -> SupportSet:
     """Return an empty set."""
     return SupportSet(np.empty((6, models, 0)), np.empty(0), np.empty((0, 0), dtype=precision))
+
+
+def balanced(B: FloatArray) -> FloatArray:
+    """Shrink the heavier sign of every model until both weigh the same; B is (n, K)."""
+    up, down = np.maximum(B, 0.0).sum(axis=0), -np.minimum(B, 0.0).sum(axis=0)
+    light = np.minimum(up, down)
+    of_up, of_down = (
+        np.divide(light, whole, out=np.zeros_like(whole), where=whole > 0.0) for whole in (up, down)
+    )
+    return B * np.where(B > 0.0, of_up, of_down)
 
 
 def enlarged(square: Any, places: int) -> Any:

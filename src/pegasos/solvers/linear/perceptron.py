@@ -13,9 +13,10 @@ hypothesis that is chosen among them or is their mean, and for a single pass ove
     longest     the one that survived the longest run of rows without an error [Gal90]
     last        the last one: no guarantee
 
-A bias is the weight of a constant feature: of `bias_scale` if it is penalised, and of the length of
-a typical row if it is free. A free bias that is handed out is the best one for the weights, as with
-every solver. Time is weight: a row of weight 0 is no row.
+Only the direction of w is learned: it is handed out at the length that suits the objective best. A
+bias is the weight of a constant feature: of `bias_scale` if it is penalised, and of the length of a
+typical row if it is free. What is handed out as a free bias is the best one for the weights, as
+with every solver. Time is weight: a row of weight 0 is no row.
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Sec. 4.5, Theorem D.4.
@@ -48,6 +49,7 @@ from pegasos.problem.objective import (
     weight,
 )
 from pegasos.solvers.checks import check_choice, check_count
+from pegasos.solvers.linear.length import at_best_length
 from pegasos.solvers.protocol import Advance, DualPoint
 
 Output = Literal["average", "random", "longest", "last"]
@@ -154,7 +156,7 @@ class Perceptron(Options):
     def iterate(
         self, problem: Problem, state: PerceptronState
     ) -> tuple[FloatArray, FloatArray]:
-        return handed_out(state.run, self.output)
+        return at_best_length(problem, *handed_out(state.run, self.output))
 
     def dual_point(self, problem: Problem, state: PerceptronState) -> DualPoint | None:
         return None
@@ -192,7 +194,7 @@ def flattened(run: Run) -> Run:
 
 
 def handed_out(run: Run, output: str) -> tuple[FloatArray, FloatArray]:
-    """Return the weights and the biases that a run stands for."""
+    """Return the weights and the biases that a run stands for, at the length they have."""
     now, sums, kept, diary, scale = run
     T = max(diary.time[0], 1e-300)
     W, beta = now.W, now.beta

@@ -1,0 +1,202 @@
+"""Algorithm 1 of the batch perceptron, compiled: steps while the rows of K they need are kept.
+
+    gamma <- the water level over the responses c      (`water`)
+    i     <- a row that the adversary's distribution p* puts mass on
+    w     <- w + eta_t y_i phi(x_i), projected onto the unit ball; responses follow
+
+p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Which row: at
+random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen, so that frequencies
+keep to p* within a step or so, where random ones stray by the root of their number.
+
+eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the ball, f is curved: its
+maximum lies on the sphere, and for a best p and ||w|| = 1
+
+    f(w) <= <w, sum_i p_i y_i phi_i> + n nu max p = f* - r/2 ||w - w*||^2,  r = ||sum_i p_i y_i phi_i||
+
+so eta_t = 1/(r t), as for strongly convex functions, with r the mean of the responses under p*.
+
+[CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
+         Algorithm 1. Its `alpha + eta_t e_i` and ||w||^2 = sum_i alpha_i c_i as corrected there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.data.order import below
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled, inlined
+from pegasos.solvers.kernel.water import balanced_water_level, water_level
+
+NOT_CHOSEN = -1
+DRAWS = 4294967295  # 2^32 - 1 equally likely numbers
+
+
+class KeptRows(NamedTuple):
+    """The rows of K in the store of a `Gram`; `clock` marks those that are used."""
+
+    store: Any
+    slot_of: Any
+    last_use: Any
+    diagonal: FloatArray
+    clock: int
+
+
+class Path(NamedTuple):
+    """What steps of one model change, all of shape (n,) but the state of the generator, (1,).
+
+    w = sum_i alpha_i y_i phi(x_i), responses c; the sums are over all steps of the run.
+    """
+
+    alpha: FloatArray
+    c: FloatArray
+    alpha_sum: FloatArray
+    c_sum: FloatArray
+    p_sum: FloatArray
+    count: FloatArray  # steps on each row
+    scratch: FloatArray
+    random: Any
+
+
+class Rule(NamedTuple):
+    """How steps are taken; `volume` is n nu."""
+
+    volume: float
+    eta_0: float
+    is_curved: bool
+    is_free: bool
+    is_random: bool
+
+
+class Now(NamedTuple):
+    """Where a run stands: steps taken, ||w||^2, the last water level and curvature, next row."""
+
+    t: int
+    square: float
+    gamma: float
+    curvature: float
+    i: int
+
+
+class Adversary(NamedTuple):
+    """p*: q for a row below the low of its class, a share of q for rows tied there, 0 above."""
+
+    low_plus: float
+    low_minus: float
+    q: float
+    tied_plus: float
+    tied_minus: float
+
+
+def new_path(n: int, seed: int) -> Path:
+    """Return a path at w = 0."""
+    return Path(*(np.zeros(n) for _ in range(7)), random=np.array([seed], dtype=np.uint64))  # type: ignore[misc]
+
+
+@compiled
+def take_steps(rows, y, path, rule, now, steps):  # type: ignore[no-untyped-def]
+    """Take steps, in place, up to one whose row of K is missing: row `i` of the `Now` returned."""
+    alpha, c = path.alpha, path.c
+    t, square, gamma, curvature, i = now
+    for _ in range(steps):
+        if i == NOT_CHOSEN:
+            gamma, curvature, p = find_gamma(c, y, rule, path.scratch)  # [CSS12] Alg. 1: 5
+            if rule.is_random:
+                i = sample(p, c, y, path)                                      # line 6
+            else:
+                i = most_in_arrears(p, c, y, path)
+        slot = rows.slot_of[i]
+        if slot < 0:
+            break
+        rows.last_use[slot] = rows.clock
+        t += 1
+        eta = rule.eta_0 / math.sqrt(t)                                        # line 4
+        if rule.is_curved and curvature * t * eta > 1.0:
+            eta = 1.0 / (curvature * t)
+        alpha[i] += eta                                                        # line 7
+        square += 2.0 * eta * c[i] + eta * eta * rows.diagonal[i]              # line 8
+        shrink = 1.0 / math.sqrt(square) if square > 1.0 else 1.0              # line 11
+        follow(rows.store[slot], eta * y[i], shrink, y, path)                  # lines 9-10, 12-13
+        square = max(0.0, min(1.0, square))
+        path.count[i] += 1.0
+        i = NOT_CHOSEN
+    return Now(t, square, gamma, curvature, i)
+
+
+@inlined
+def follow(row, step, shrink, y, path):  # type: ignore[no-untyped-def]
+    """Let the responses follow a step, then project; add both to the sums that are averaged."""
+    c, c_sum, alpha, alpha_sum = path.c, path.c_sum, path.alpha, path.alpha_sum
+    for j in range(len(c)):
+        c[j] = shrink * (c[j] + step * y[j] * row[j])
+        c_sum[j] += c[j]
+    for j in range(len(c)):
+        alpha[j] *= shrink
+        alpha_sum[j] += alpha[j]
+
+
+@inlined
+def find_gamma(c, y, rule, scratch):  # type: ignore[no-untyped-def]
+    """Return the water level, the mean of the responses under p*, and p*."""
+    volume = rule.volume
+    if not rule.is_free:
+        gamma = water_level(c, volume, scratch)
+        k = 0
+        for i in range(len(c)):
+            k += c[i] <= gamma
+        q = 1.0 / max(1, k)
+        return gamma, gamma - volume * q, Adversary(gamma, gamma, q, q, q)
+    gamma, _, k, low_plus, low_minus = balanced_water_level(c, y, volume, scratch)
+    q = 0.5 / k
+    less_plus, less_minus, tied_plus, tied_minus = 0, 0, 0, 0
+    for i in range(len(c)):
+        is_plus = y[i] > 0.0
+        less_plus += is_plus & (c[i] < low_plus)
+        tied_plus += is_plus & (c[i] == low_plus)
+        less_minus += (not is_plus) & (c[i] < low_minus)
+        tied_minus += (not is_plus) & (c[i] == low_minus)
+    p = Adversary(
+        low_plus, low_minus, q,
+        q * (k - less_plus) / max(1, tied_plus), q * (k - less_minus) / max(1, tied_minus),
+    )
+    return gamma, gamma - volume * q, p
+
+
+@inlined
+def mass(p, c, is_plus):  # type: ignore[no-untyped-def]
+    """Return the mass that p* puts on a row of response c."""
+    low = p.low_plus if is_plus else p.low_minus
+    tied = p.tied_plus if is_plus else p.tied_minus
+    return p.q if c < low else (tied if c == low else 0.0)
+
+
+@inlined
+def sample(p, c, y, path):  # type: ignore[no-untyped-def]
+    """Add p* to its sum; return a row drawn from it."""
+    rest, found = (below(DRAWS, path.random) + 0.5) / DRAWS, NOT_CHOSEN
+    last = 0
+    for i in range(len(c)):
+        share = mass(p, c[i], y[i] > 0.0)
+        if share > 0.0:
+            path.p_sum[i] += share
+            rest -= share
+            last = i
+            if rest < 0.0 and found == NOT_CHOSEN:
+                found = i
+    return last if found == NOT_CHOSEN else found  # the sum of p* may round to less than 1
+
+
+@inlined
+def most_in_arrears(p, c, y, path):  # type: ignore[no-untyped-def]
+    """Add p* to its sum; return the row, of those with a mass, that was chosen too seldom."""
+    found, most = 0, -np.inf
+    for i in range(len(c)):
+        share = mass(p, c[i], y[i] > 0.0)
+        path.p_sum[i] += share
+        arrears = path.p_sum[i] - path.count[i]
+        if arrears > most:
+            found, most = i, arrears
+    return found

@@ -1,0 +1,212 @@
+"""The slack-constrained problem of the batch perceptron, and its bridge to the regularised one.
+
+    maximise   f(w) = max_xi min_i y_i <w, phi_i> + xi_i,   ||w|| <= 1, xi >= 0, sum_i xi_i <= n nu
+             = min_p p.c(w) + n nu max p                            p a distribution over the rows
+
+so that  U(p) = ||sum_i p_i y_i phi_i|| + n nu max p  is never below the optimum, whatever p. Let
+||w|| = 1, gamma = f(w), q = max p. Then w/gamma and b = p/q are a primal and a dual point of the
+regularised problem with  lam = gamma ||sum_i p_i y_i phi_i|| / (n q), and
+
+    P_lam(w / gamma) - D_lam(p / q) = (U(p) - gamma) / (n q gamma).
+
+For ||w|| < 1 divide lam by ||w||; the gap is then smaller than the right-hand side. A free bias asks
+for p with mass 1/2 on each class.
+
+The water over the responses also tells how long a direction w should be for a given lam:
+P_lam(s w) is least where the volume under the level 1/s has the right slope (`best_scale`). At the
+optimum that volume is n nu, nu = mean hinge / ||w||, which grows with lam.
+
+With a free bias let C+_(j), C-_(j) be the j-th lowest response of each class: at the best bias, water
+stands as over the columns (C+_(j) + C-_(j)) / 2, each of them twice (see `water`).
+
+[CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
+         Problem (2.3), Lemma 2.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.problem.objective import Problem
+
+LEAST = 1e-12  # of the largest lam that a distribution may imply: below, lam counts as this
+
+
+class Basin(NamedTuple):
+    """Columns that water stands over: their heights in ascending order, each `times` times."""
+
+    heights: FloatArray
+    sums: FloatArray  # of the lowest 1, 2, ... heights
+    times: int
+
+
+class SlackBounds(NamedTuple):
+    """What w and p tell: value f(w) <= optimum <= bound U(p), and the lam they are a pair for."""
+
+    value: float
+    bound: float
+    lam: float
+
+
+def basin(c: FloatArray, y: FloatArray, is_free: bool) -> Basin:
+    """Return the columns of responses c; with a free bias, those at the best bias."""
+    if not is_free:
+        heights, times = np.sort(c), 1
+    else:
+        plus, minus = np.sort(c[y > 0.0]), np.sort(c[y <= 0.0])
+        m = min(len(plus), len(minus))
+        heights, times = 0.5 * (plus[:m] + minus[:m]), 2
+    return Basin(heights, np.cumsum(heights), times)
+
+
+def level(columns: Basin, volume: float) -> float:
+    """Return the water level: over any k columns, water cannot stand higher than over them alone."""
+    ranks = np.arange(1, len(columns.sums) + 1)
+    return float(np.min((volume / columns.times + columns.sums) / ranks))
+
+
+def volume_below(columns: Basin, gamma: float) -> float:
+    """Return the volume of water that stands up to gamma."""
+    return columns.times * float(np.maximum(0.0, gamma - columns.heights).sum())
+
+
+def best_scale(columns: Basin, n: int, lam: float, square: float) -> float:
+    """Return the s >= 0 with the least P_lam(s w) = lam/2 s^2 ||w||^2 + mean hinge, exactly.
+
+    `square` is ||w||^2. With the k lowest columns under the level 1/s, the slope in s is
+    lam s ||w||^2 - times/n (sum of their heights); it grows with s, as the columns emerge.
+    """
+    h, sums, times = columns
+    stiffness = n * lam * square / times
+    if not stiffness > 0.0:
+        return 0.0
+    first = int(np.searchsorted(h, 0.0, side="right"))  # columns below 0 never emerge
+    falls = stiffness < h[first:] * sums[first:]  # while column k is about to emerge, at s = 1/h_k
+    k = first + int(np.argmax(falls)) if falls.any() else len(h)
+    s = sums[k - 1] / stiffness if k > 0 else 0.0
+    low = 1.0 / h[k] if k < len(h) else 0.0
+    high = 1.0 / h[k - 1] if k > first else np.inf
+    return float(min(high, max(low, s)))
+
+
+# ---- the adversary's distribution, capped
+
+
+class Curve(NamedTuple):
+    """How min(1, theta p) grows with theta on some rows, from 0 to the last row that reaches 1.
+
+    `mass` is its sum and `response` its product with c, at each theta; both are linear between.
+    """
+
+    rows: Any
+    theta: FloatArray
+    mass: FloatArray
+    response: FloatArray
+
+
+def curves(p: FloatArray, c: FloatArray, y: FloatArray, is_free: bool) -> list[Curve]:
+    """Return the curve of all rows with p > 0; with a free bias, one for each class."""
+    some = p > 0.0
+    parts = [some & (y > 0.0), some & (y <= 0.0)] if is_free else [some]
+    return [_curve(np.flatnonzero(part), p, c) for part in parts]
+
+
+def _curve(rows: Any, p: FloatArray, c: FloatArray) -> Curve:
+    rows = rows[np.argsort(-p[rows], kind="stable")]
+    sizes, responses = p[rows], c[rows]
+    theta = 1.0 / sizes
+    rest = np.maximum(0.0, sizes.sum() - np.cumsum(sizes))
+    products = sizes * responses
+    rest_of_products = products.sum() - np.cumsum(products)
+    mass = np.arange(1, len(rows) + 1) + theta * rest
+    response = np.cumsum(responses) + theta * rest_of_products
+    return Curve(rows, *(np.concatenate([[0.0], part]) for part in (theta, mass, response)))
+
+
+def masses(some: list[Curve]) -> tuple[FloatArray, FloatArray]:
+    """Return masses that all curves can have, every bend among them, and their joint response."""
+    most = min(float(curve.mass[-1]) for curve in some)
+    bends = np.unique(np.concatenate([curve.mass for curve in some]))
+    bends = np.append(bends[bends < most], most)
+    return bends, np.sum([np.interp(bends, curve.mass, curve.response) for curve in some], axis=0)
+
+
+def capped(some: list[Curve], mass: float, n: int) -> FloatArray:
+    """Return the duals b = min(1, theta p) of this mass, for each curve its own theta."""
+    b = np.zeros(n)
+    for rows, theta, reached, _ in some:
+        caps = theta[1:]  # 1 / p
+        b[rows] = np.minimum(1.0, np.interp(mass, reached, theta) / caps) if len(rows) else 0.0
+    return b
+
+
+def duals_for_lam(some: list[Curve], n: int, lam: float, square: float) -> FloatArray:
+    """Return the capped b with the largest dual value, as far as the responses of w tell it.
+
+    D(b) = mean b - ||sum_i b_i y_i phi_i||^2 / (2 lam n^2). The norm is at least b.c / ||w||, and
+    close to it when b is close to the optimum: so no product with the kernel matrix is needed.
+    """
+    bends, response = masses(some)
+    if len(bends) < 2 or not square > 0.0:
+        return capped(some, float(bends[-1]), n)
+    rise = np.diff(response) / np.diff(bends)
+    with np.errstate(divide="ignore", invalid="ignore"):  # between two bends, a parabola
+        top = (len(some) * lam * n * square / rise - response[:-1]) / rise
+    top = np.clip(np.nan_to_num(top, nan=0.0), 0.0, np.diff(bends))
+    found = np.append(bends, bends[:-1] + top)
+    at = np.maximum(0.0, np.append(response, response[:-1] + rise * top))
+    value = len(some) * found - at**2 / (2.0 * lam * n * square)
+    return capped(some, float(found[np.argmax(value)]), n)
+
+
+def duals_for_nu(some: list[Curve], n: int, nu: float, square: float) -> FloatArray:
+    """Return the capped b whose p = b / sum b has the least U(p), as far as the responses tell."""
+    bends, response = masses(some)
+    first = min(float(curve.mass[min(1, len(curve.mass) - 1)]) for curve in some)
+    is_capped = (bends >= first) & (bends > 0.0)
+    if not is_capped.any() or not square > 0.0:
+        return capped(some, float(bends[-1]), n)
+    bends, response = bends[is_capped], response[is_capped]
+    bound = (np.maximum(0.0, response) / np.sqrt(square) + n * nu) / bends
+    return capped(some, float(bends[np.argmin(bound)]), n)
+
+
+def slack_bounds(
+    problem: Problem, nu: float, B: FloatArray, p: FloatArray, k: int = 0
+) -> SlackBounds:
+    """Return the value of w = sum_j B_j phi(x_j) and the bound of p for model k, both recomputed.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its rows are a `Gram`; its lam plays no part.
+    nu : float
+        Slack per row.
+    B : ndarray of shape (n,)
+        Coefficients of w; a w longer than 1 is shortened to 1.
+    p : ndarray of shape (n,)
+        A distribution over the rows; with a free bias, of mass 1/2 on each class.
+    """
+    n, y = len(p), np.ascontiguousarray(problem.costs.Y[:, k])
+    Z = np.zeros((n, 2))
+    problem.rows.add_scores(np.column_stack([B, p * y]), Z)
+    length = np.sqrt(max(0.0, float(B @ Z[:, 0])))
+    columns = basin(y * Z[:, 0] / max(1.0, length), y, problem.is_free)
+    return bounds_of(
+        level(columns, n * nu), min(1.0, length), p, float((p * y) @ Z[:, 1]), n * nu
+    )
+
+
+def bounds_of(gamma: float, length: float, p: FloatArray, square: float, volume: float) -> SlackBounds:
+    """Return what a w of value gamma and norm `length`, and p, tell; `square` is the norm of p's.
+
+    That is ||sum_i p_i y_i phi_i||^2. The lam of a p without any norm would be 0: then as good as 0.
+    """
+    q, norm = float(p.max()), np.sqrt(max(0.0, square))
+    bound = norm + volume * q
+    norm = max(norm, LEAST * bound)
+    lam = gamma * norm / (len(p) * q * length) if length > 0.0 and gamma > 0.0 else 0.0
+    return SlackBounds(gamma, float(bound), float(lam))

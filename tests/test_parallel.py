@@ -1,0 +1,98 @@
+"""Threads: every part is done, once, and before the caller goes on; errors reach the caller."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pegasos import parallel
+from pegasos.parallel import cores, each, ranges
+
+pytestmark = pytest.mark.fast
+
+
+@pytest.fixture(params=[1, 2, 4])
+def _threads(request, monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: request.param)
+    monkeypatch.setattr(parallel, "_pools", {})
+
+
+def test_ranges_cover_everything_once():
+    assert ranges(7, 3) == [(0, 3), (3, 6), (6, 7)]
+    assert ranges(6, 3) == [(0, 3), (3, 6)]
+    assert ranges(2, 5) == [(0, 2)]
+    assert ranges(0, 5) == []
+
+
+def test_cores_are_those_that_this_process_may_use():
+    assert 1 <= cores() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_every_part_is_done_once(count):
+    done = np.zeros(count, dtype=int)
+
+    def work(part):
+        done[part] += 1
+
+    each(work, range(count))
+    assert done.tolist() == [1] * count
+
+
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("culprit", [0, 1, 7])
+def test_an_error_reaches_the_caller_and_no_part_goes_on(culprit):
+    done = []
+
+    def work(part):
+        if part == culprit:
+            raise ValueError(f"part {part}")
+        time.sleep(0.002)
+        done.append(part)
+
+    with pytest.raises(ValueError, match=f"part {culprit}"):
+        each(work, range(8))
+    before = sorted(done)
+    assert culprit not in before
+    time.sleep(0.02)
+    assert sorted(done) == before  # nobody is still at it
+    each(done.append, range(3))  # and the pool still works
+
+
+@pytest.mark.usefixtures("_threads")
+def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
+    # A Ctrl-C that ends a certificate must leave no thread that writes to its arrays.
+    class Stop(Exception):
+        pass
+
+    def stop(number, frame):
+        raise Stop
+
+    running, sent = [], []
+
+    def work(part):
+        if threading.current_thread() is threading.main_thread():
+            return
+        running.append(part)
+        if not sent:
+            sent.append(True)
+            os.kill(os.getpid(), signal.SIGUSR1)
+        time.sleep(0.05)
+        running.remove(part)
+
+    earlier = signal.signal(signal.SIGUSR1, stop)
+    try:
+        if parallel.cores() == 1:
+            each(work, range(4))
+        else:
+            with pytest.raises(Stop):
+                each(work, range(4))
+        assert running == []
+        time.sleep(0.1)
+        assert running == []  # and none that begins later
+    finally:
+        signal.signal(signal.SIGUSR1, earlier)
