@@ -17,6 +17,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
+from pegasos.problem.gram import Kernelized
 from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
 
@@ -106,7 +107,8 @@ def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
     """Two ways to make sum_i s_i a_i = 0: project, then trim; or trim the heavier sign alone.
 
     Neither dominates; whoever certifies keeps the one with the larger dual value. A point that is
-    nearly balanced is only trimmed.
+    nearly balanced is only trimmed; so is an expansion over a kernel, because a projection would
+    make rows that are 0 part of it.
     """
     K = A.shape[1]
     trimmed, projected = untouched(K, scale), untouched(K, scale)
@@ -116,7 +118,7 @@ def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
         _trim(trimmed, k, positive, negative)
         if positive > negative:
             imbalance = max(imbalance, abs(positive + negative) / (positive - negative))
-    if imbalance <= NEARLY_BALANCED:
+    if imbalance <= NEARLY_BALANCED or isinstance(problem.rows, Kernelized):
         return [trimmed]
     for k in range(K):
 

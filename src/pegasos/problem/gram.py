@@ -59,6 +59,7 @@ class Kernelized:
         Relative error of a kernel value, roughly.
     """
 
+    kernel: Kernel
     shape: tuple[int, int]
     diagonal: FloatArray
     precision: Any
@@ -249,7 +250,7 @@ def diagonal(kernel: Kernel, rows: Rows) -> FloatArray:
     if isinstance(kernel, Gaussian | Laplacian):
         return np.ones(n)
     if isinstance(kernel, Precomputed):
-        return np.asarray(matrix(rows, slice(None)).diagonal(), dtype=np.float64)
+        return np.array(matrix(rows, slice(None)).diagonal(), dtype=np.float64)  # not a view
     if isinstance(kernel, Custom):
         own, out, one = side(kernel, rows), np.empty((n, 1)), np.arange(1)
         for i in range(n):

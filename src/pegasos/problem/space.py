@@ -25,10 +25,12 @@ from pegasos.data.rows import (
 from pegasos.dispatch import compiled
 from pegasos.problem import objective
 from pegasos.problem.gram import Kernelized
+from pegasos.problem.kernels import is_psd
 from pegasos.problem.objective import Problem, blocks, flat
 
 PART = 4096  # features at a time
 SAMPLED_ROWS = 256  # rows whose mean is a typical one
+NOISE = 1e-9  # relative error of kernel values that a user brings
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
@@ -66,8 +68,9 @@ def square_norms(rows: Any, W: FloatArray, Z: FloatArray | None = None) -> Float
             Z = np.empty_like(W)
             write_scores(rows, W, Z)
         squares = np.einsum("jk,jk->k", W, Z)
-        size = np.einsum("jk,jk->k", np.abs(W), np.abs(Z))
-        rows.is_indefinite |= bool(np.any(squares < -1e-3 * size))
+        if np.any(squares < 0.0) and not is_psd(rows.kernel):
+            largest = (np.abs(W).T @ np.sqrt(np.abs(rows.diagonal))) ** 2  # if K were semi-definite
+            rows.is_indefinite |= bool(np.any(squares < -max(NOISE, rows.rounding) * largest))
         return np.maximum(0.0, squares)
     return _square_norms(W)
 
@@ -138,7 +141,8 @@ def push_scores(
         total, product = rows.diagonal + square, np.zeros((n, 1))
         if point is not None:
             rows.add_scores(point[:, None], product)
-        distance = np.sqrt(np.maximum(0.0, total - 2.0 * product[:, 0]) + rows.rounding * total)
+        squares = np.maximum(0.0, total - 2.0 * product[:, 0])
+        distance = np.sqrt(squares + rows.rounding * np.abs(total))  # below 0: indefinite
         for k in range(Z.shape[1]):
             Z[:, k] += push[k] * distance
         return

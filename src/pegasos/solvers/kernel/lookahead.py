@@ -97,7 +97,7 @@ def go_on(walk: Walk, method: Any, problem: Problem, F: FloatArray, order: Any, 
     gram, place, start = problem.rows, walk.place, int(walk.place[0])
     most = max(1, min(MOST_AHEAD, gram.capacity // 2, VALUES_AT_ONCE // gram.n))
     chosen, computed = np.empty(most, dtype=np.int64), 0
-    place[2] = max(1, VALUES_PER_CALL // F.size)
+    place[2] = allowed = max(1, VALUES_PER_CALL // F.size)
     while take_steps(method, see(problem, F), order, k, place) == MISSING:
         if computed >= VALUES_ENOUGH:
             break
@@ -106,6 +106,7 @@ def go_on(walk: Walk, method: Any, problem: Problem, F: FloatArray, order: Any, 
         count, walk.end = look_ahead(method, see(problem, F), order, k, place, some)
         gram.hold(np.unique(some[:count]))
         computed += count * gram.n
+    gram.hits += max(0, allowed - int(place[2]) - computed // gram.n)
     return int(place[0]) - start
 
 

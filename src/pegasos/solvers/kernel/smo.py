@@ -3,8 +3,8 @@
 Maximises   sum_i y_i beta_i - epsilon abs(beta_i) - 1/2 beta' K beta,    low <= beta <= high,
 
 with sum_i beta_i = 0 when the bias is free. Hinge (epsilon = 0, beta_i between 0 and C_i y_i),
-squared hinge (a far bound, 1 / (2 C_i) more on the diagonal) and epsilon-insensitive loss are all of
-this form; beta_i is the coefficient of row i in the expansion of w.
+squared hinge (a far bound, 1 / (2 C_i) more on the diagonal) and epsilon-insensitive loss are all
+of this form; beta_i is the coefficient of row i in the expansion of w.
 
 With r = y - K beta, raising beta_i pays `r_i + up_i` per unit and lowering it costs `r_i + down_i`;
 the two differ only at beta_i = 0 (by 2 epsilon), and are -inf, +inf at a bound. A pair (i, j) with
