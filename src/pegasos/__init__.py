@@ -8,10 +8,14 @@ from pegasos.estimators.kernel_classifier import KernelPegasosClassifier
 from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.problem.custom_loss import CustomLoss
+from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
 from pegasos.solvers.kernel.decomposition import Decomposition
+from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.kernel.pegasos import KernelPegasos
+from pegasos.solvers.kernel.perceptron import KernelPerceptron
 from pegasos.solvers.kernel.sdca import KernelSDCA
 from pegasos.solvers.linear.pegasos import Pegasos
+from pegasos.solvers.linear.perceptron import Perceptron
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
 
@@ -21,8 +25,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "LASVM",
     "SDCA",
     "SGD",
+    "BatchPerceptron",
     "ConvergenceDisplay",
     "CustomLoss",
     "Decomposition",
@@ -30,10 +36,12 @@ __all__ = [
     "KernelPegasos",
     "KernelPegasosClassifier",
     "KernelPegasosRegressor",
+    "KernelPerceptron",
     "KernelSDCA",
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",
+    "Perceptron",
 ]
 
 

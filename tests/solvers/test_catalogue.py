@@ -5,7 +5,15 @@ from sklearn.base import clone
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
-from pegasos.solvers.catalogue import BIASES, LINEAR_SOLVERS, linear_solver, resolve
+from pegasos.solvers.catalogue import (
+    BIASES,
+    KERNEL_SOLVERS,
+    LINEAR_SOLVERS,
+    linear_solver,
+    resolve,
+    resolve_kernel,
+)
+from pegasos.solvers.kernel.decomposition import Decomposition
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
@@ -55,7 +63,9 @@ def test_the_way_of_the_bias_goes_to_a_copy(bias):
         (SGD(variant="m"), EpsilonInsensitive(0.1), "none", 'Use variant="s", or loss="hinge"'),
         (SGD(variant="m"), Logistic(), "free", "counts margin errors of the hinge loss"),
         ("pegasos", Hinge(), "both", 'bias must be one of "none", .* got \'both\''),
-        ("newton", Hinge(), "free", 'solver must be "auto", "sdca", "pegasos", "sgd" or an object'),
+        ("newton", Hinge(), "free",
+         'solver must be "auto", "sdca", "pegasos", "sgd", "perceptron" or an object'),
+        ("perceptron", Logistic(), "free", 'solver="perceptron" .* judged by the hinge loss'),
         (3, Hinge(), "free", r"solver must be a name or one of SDCA\(...\), .*; got 3"),
         (Pegasos(batch_size="all"), Hinge(), "free", "batch_size must be a whole number"),
     ],
@@ -67,3 +77,36 @@ def test_what_cannot_work_is_refused_with_advice(solver, loss, bias, message):
 
 def test_multiple_presentations_take_the_hinge():
     assert resolve(SGD(variant="m"), Hinge(), "free").variant == "m"
+
+
+@pytest.mark.parametrize("name", KERNEL_SOLVERS)
+def test_names_give_kernel_solvers_of_that_name(name):
+    assert resolve_kernel(name, Hinge(), "none").name == name
+
+
+def test_auto_is_decomposition_where_the_dual_is_quadratic():
+    for loss in (Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)):
+        assert resolve_kernel("auto", loss, "free").name == "decomposition"
+    assert resolve_kernel("auto", Logistic(), "free").name == "sdca"
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss", "bias", "message"),
+    [
+        ("newton", Hinge(), "free", 'solver must be "auto", "decomposition", .* got \'newton\''),
+        (SDCA(), Hinge(), "free", r"one of Decomposition\(...\), .*; got SDCA"),
+        (
+            "decomposition",
+            Logistic(),
+            "free",
+            'solver="decomposition" has no loss=.*use solver="sdca"',
+        ),
+        ("lasvm", SquaredHinge(), "none", 'solver="lasvm" has no loss='),
+        ("auto", Hinge(), "regularized", 'bias must be "free" or "none" with a kernel'),
+        (Decomposition(working_set=0), Hinge(), "free", "working_set must be a whole number"),
+        (Decomposition(shrinking=2), Hinge(), "free", "shrinking must be True or False"),
+    ],
+)
+def test_kernel_refusals_say_what_to_use(solver, loss, bias, message):
+    with pytest.raises(InvalidParameter, match=message):
+        resolve_kernel(solver, loss, bias)

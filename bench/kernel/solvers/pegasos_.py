@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bench.competitor import Effort
-from bench.kernel.solvers.base import CACHE_MB, NARROW, KernelSolver, as_dense, expansion
+from bench.kernel.solvers.base import NARROW, KernelSolver, as_dense, expansion
 
 TOLS = (0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 UNLIMITED = 1_000_000  # epochs; the tolerance or the time decides
@@ -19,7 +19,7 @@ class OurSolver(KernelSolver):
     package = "pegasos"
     is_ours = True
 
-    def __init__(self, solver, cache_mb=CACHE_MB):
+    def __init__(self, solver, cache_mb=None):
         self.solver, self.cache_mb = solver, cache_mb
         self.name = f"pegasos-{solver}"
 

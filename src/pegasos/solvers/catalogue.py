@@ -10,13 +10,16 @@ from typing import Any, NamedTuple, cast
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
+from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
 from pegasos.solvers.kernel.box import QUADRATIC
 from pegasos.solvers.kernel.decomposition import Decomposition
 from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.kernel.pegasos import KernelPegasos
+from pegasos.solvers.kernel.perceptron import KernelPerceptron
 from pegasos.solvers.kernel.sdca import KernelSDCA
 from pegasos.solvers.linear.median import PIECEWISE_LINEAR
 from pegasos.solvers.linear.pegasos import Pegasos
+from pegasos.solvers.linear.perceptron import Perceptron
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
 from pegasos.solvers.protocol import Solver
@@ -25,16 +28,22 @@ BIASES = ("none", "regularized", "free", "free-subgradient", "free-batch", "free
 
 
 class Ability(NamedTuple):
-    """What a solver can do: every loss, sample weights and many models at once, all of them."""
+    """What a solver can do: sample weights and many models at once, all of them.
+
+    Those that approach the optimum take every loss. The perceptron has no objective; what it hands
+    out is judged by the hinge loss.
+    """
 
     solver: type
     biases: tuple[str, ...]
+    approaches_optimum: bool = True
 
 
 LINEAR_SOLVERS: dict[str, Ability] = {
     "sdca": Ability(SDCA, BIASES[:3]),
     "pegasos": Ability(Pegasos, BIASES),
     "sgd": Ability(SGD, BIASES[:3]),
+    "perceptron": Ability(Perceptron, BIASES[:3], approaches_optimum=False),
 }
 
 
@@ -46,7 +55,6 @@ class KernelAbility(NamedTuple):
 
     solver: type
     losses: tuple[type, ...] | None  # None: every loss
-    takes_weights: bool = True
 
 
 KERNEL_SOLVERS: dict[str, KernelAbility] = {
@@ -54,6 +62,8 @@ KERNEL_SOLVERS: dict[str, KernelAbility] = {
     "sdca": KernelAbility(KernelSDCA, None),
     "pegasos": KernelAbility(KernelPegasos, None),
     "lasvm": KernelAbility(LASVM, (Hinge,)),
+    "batch_perceptron": KernelAbility(BatchPerceptron, (Hinge,)),
+    "perceptron": KernelAbility(KernelPerceptron, (Hinge,)),
 }
 
 
@@ -123,6 +133,11 @@ def resolve(solver: Any, loss: Any, bias: str) -> Solver:
         raise InvalidParameter(
             'bias="free-batch" is a weighted median, which only the hinge and epsilon-insensitive '
             f'losses have; got loss={loss!r}. Use bias="free".'
+        )
+    if isinstance(found, Perceptron) and not isinstance(loss, Hinge):
+        raise InvalidParameter(
+            f'solver="perceptron" counts errors and is judged by the hinge loss; got loss={loss!r}.'
+            ' Use loss="hinge", or another solver.'
         )
     if isinstance(found, SGD) and found.variant == "m" and not isinstance(loss, Hinge):
         raise InvalidParameter(

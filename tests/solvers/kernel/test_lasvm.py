@@ -155,9 +155,7 @@ def test_objective_agrees_with_scikit_learn():
     w = np.zeros(60)
     w[peer.support_] = peer.dual_coef_[0]
     losses = np.maximum(0.0, 1.0 - y * (K @ w + peer.intercept_[0]))
-    assert solution.certificate.primal == pytest.approx(
-        0.01 * w @ K @ w + losses.mean(), rel=1e-7
-    )
+    assert solution.certificate.primal == pytest.approx(0.01 * w @ K @ w + losses.mean(), rel=1e-7)
 
 
 @pytest.mark.parametrize("bias", BIASES)
@@ -205,9 +203,7 @@ def test_models_side_by_side_take_the_steps_they_take_alone(bias):
     for k in range(3):
         costs = drawn.problem.costs._replace(Y=drawn.y[:, k : k + 1].copy())
         alone = with_budget(drawn.problem._replace(costs=costs), BUDGET)
-        np.testing.assert_allclose(
-            together[:, [k]], epoch(alone).coefficients(alone), atol=1e-10
-        )
+        np.testing.assert_allclose(together[:, [k]], epoch(alone).coefficients(alone), atol=1e-10)
 
 
 @pytest.mark.parametrize("bias", BIASES)
@@ -244,7 +240,9 @@ def test_warm_starts_go_on_from_any_expansion(bias):
     first = solve(drawn.problem, Decomposition(), TIGHT)
     second = solve(with_budget(drawn.problem, BUDGET), LASVM(), TIGHT, previous=first.state)
     assert second.certificate.epochs == 1
-    tighter = with_budget(drawn.problem._replace(lam=0.1), 0)  # bounds are a fifth of what they were
+    tighter = with_budget(
+        drawn.problem._replace(lam=0.1), 0
+    )  # bounds are a fifth of what they were
     third = solve(tighter, LASVM(), TIGHT, previous=second.state)
     assert third.certificate.is_within_tol
 

@@ -39,7 +39,8 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
     box, y = box_of(problem, k), problem.costs.Y[:, k]
     ascent = new_ascent(models.B[:, k].copy(), y - models.F[:, k], box)
     ascent.r[:] -= box.ridge * ascent.beta
-    ascend = ascend_pairs if problem.is_free else ascend_singles
+    settled = ascent.beta.copy()  # what the responses F are of
+    ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
     everything = np.arange(n)
     active, since = everything, SHRINK_EVERY
     while True:
@@ -48,7 +49,8 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
             K, ascent, box, active, models.accuracy[k], since
         )  # fmt: skip
         gram.clock += int(steps)
-        gram.hits += 2 * int(steps)
+        gram.hits += rows_of_step * int(steps)
+        models.B[:, k] = ascent.beta  # whoever ends the run now has them
         since -= int(steps)
         if missing >= 0:
             gram.hold(np.array([missing]))
@@ -59,22 +61,24 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
                 kept = np.empty_like(active)
                 active = kept[: shrink(ascent, active, problem.is_free, kept)]
         elif len(active) < n:
-            catch_up(problem, models, k, ascent, box)
+            catch_up(problem, models, k, ascent, box, settled)
             active = everything
         else:
             break
         state.least_curvature = min(state.least_curvature, least)
         yield Advance(0, False)
-    catch_up(problem, models, k, ascent, box)
+    catch_up(problem, models, k, ascent, box, settled)
 
 
-def catch_up(problem: Problem, models: Any, k: int, ascent: Ascent, box: Box) -> None:
+def catch_up(
+    problem: Problem, models: Any, k: int, ascent: Ascent, box: Box, settled: FloatArray
+) -> None:
     """Bring the responses and residuals of all rows up to date with the coefficients."""
     gram = problem.rows
-    moves: FloatArray = ascent.beta - models.B[:, k]
+    moves: FloatArray = ascent.beta - settled
     moved = np.flatnonzero(moves)
     for first, stop in ranges(len(moved), max(1, min(gram.capacity, KERNEL_VALUES // gram.n))):
         some = moved[first:stop]
         gram.add_kept(gram.hold(some), moves[some, None], models.F[:, k : k + 1])
-    models.B[:, k] = ascent.beta
+    settled[:] = ascent.beta
     ascent.r[:] = problem.costs.Y[:, k] - models.F[:, k] - box.ridge * ascent.beta

@@ -136,7 +136,7 @@ class Perceptron(Options):
         n, d = shape(problem.rows)
         random = np.array([seed], dtype=np.uint64)
         run = new_run(problem, (d, scale), self.output, self.passes, random)
-        if previous is not None:
+        if isinstance(previous, PerceptronState):  # a pass of another method is no pass of this
             run.now.W[:], run.now.beta[:] = previous.run.now.W, previous.run.now.beta
         return PerceptronState(run, identity(n), random)
 
