@@ -43,7 +43,7 @@ class Solution:
     """What a fit leaves behind.
 
     Weights `W` (d, K) and biases `b` (K,), their certificate, the history, the ball that holds the
-    optimum, and the solver's state for a warm start.
+    optimum, the solver's state for a warm start, and the lam of the problem that was certified.
     """
 
     W: FloatArray
@@ -53,6 +53,7 @@ class Solution:
     ball: Ball
     outcome: Outcome
     state: Any
+    lam: float
 
 
 def solve(
@@ -82,7 +83,8 @@ def solve(
         certificate = run.certificate(outcome)
         run.watch.finished(certificate)
         judge = run.judge
-        return Solution(judge.W, judge.b, certificate, run.trace, run.ball(outcome), outcome, state)
+        ball, lam = run.ball(outcome), judge.problem.lam
+        return Solution(judge.W, judge.b, certificate, run.trace, ball, outcome, state, lam)
 
 
 def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
@@ -194,6 +196,7 @@ class _Run:
         """Judge the present state, record it and plan the next certificate."""
         start = self.seconds()
         limits = self.stopping
+        self._pose(state)
         dual = self.solver.dual_point(self.problem, state)
         iterate = self.solver.iterate(self.problem, state)
         scale = float(self.judge.primal.min()) if self.judge.has_judged else 1.0
@@ -214,6 +217,16 @@ class _Run:
         self.watch.certified(record, seconds_left)
         self.next_check = self.epochs + self._patience()
         self.next_hint = self.epochs + 1 + self.epochs // 10
+
+    def _pose(self, state: Any) -> None:
+        """Judge by the problem that a solver says it solves, if it has one of its own.
+
+        Of a problem with another lam, what was certified before says nothing.
+        """
+        if hasattr(self.solver, "regularized"):
+            posed = self.solver.regularized(self.problem, state)
+            if posed.lam != self.judge.problem.lam:
+                self.judge = Judge(posed)
 
     def _patience(self) -> int:
         """Return the epochs until the next certificate.
@@ -256,7 +269,7 @@ class _Run:
 
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""
-        low, high = ball(self.problem, self.judge).bounds(self.problem.rows)
+        low, high = ball(self.judge.problem, self.judge).bounds(self.problem.rows)
         return float(self.decided(low, high).mean())
 
     def _is_rounding(self) -> bool:
@@ -281,8 +294,8 @@ class _Run:
     def ball(self, outcome: Outcome) -> Ball:
         """Return where the optimum lies; in a hurry, a free bias stays unbounded."""
         if not (self.problem.is_free and self._must_hurry(outcome)):
-            return ball(self.problem, self.judge)
-        known = ball(self.problem._replace(is_free=False), self.judge)
+            return ball(self.judge.problem, self.judge)
+        known = ball(self.judge.problem._replace(is_free=False), self.judge)
         nowhere = np.full_like(known.low, np.inf)
         return replace(known, low=-nowhere, high=nowhere)
 

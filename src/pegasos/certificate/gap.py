@@ -20,6 +20,7 @@ from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.problem import space
 from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouched
+from pegasos.problem.gram import Kernelized
 from pegasos.problem.losses import gain, gap_term, slope, value
 from pegasos.problem.objective import Problem, weight
 from pegasos.problem.space import as_stored, combination, distances, square_norms
@@ -68,14 +69,12 @@ def evaluate(
         beta = b / problem.bias_scale
         square, square_a = square + beta**2, square_a + beta_a**2
         distance = distance + (beta - beta_a) ** 2
-    return Evaluation(
-        W=W,
-        b=b,
-        primal=0.5 * problem.lam * square + losses,
-        dual=gains - 0.5 * problem.lam * square_a,
-        gap=terms + 0.5 * problem.lam * distance,
-        distance=distance,
-    )
+    primal = 0.5 * problem.lam * square + losses
+    dual = gains - 0.5 * problem.lam * square_a
+    gap = terms + 0.5 * problem.lam * distance
+    if isinstance(problem.rows, Kernelized):  # rounding may have made a square norm negative, so 0
+        gap = np.where(square > 0.0, gap, np.maximum(gap, primal - dual))
+    return Evaluation(W, b, primal, dual, gap, distance)
 
 
 def losses_at_zero(problem: Problem, zeros: FloatArray) -> FloatArray:

@@ -76,6 +76,8 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             watch=watch_for(self.verbose, stopping.tol, callbacks),
             decided=decided,
         )
+        if solution.lam != self.lam_:  # a solver was given another measure of the penalty
+            self.lam_, self.C_ = solution.lam, 1.0 / (solution.lam * S)
         self._state = solution.state if self.warm_start else None
         self._ball = solution.ball
         self.certificate_ = solution.certificate

@@ -67,6 +67,7 @@ class Walk:
     ahead: int = FEWEST_AHEAD
     begin: int = 0
     end: int = 0
+    moved: int = 0  # rows that changed the weights so far
 
     def is_at_start(self) -> bool:
         """Whether an epoch is about to begin."""
@@ -106,7 +107,9 @@ def go_on(walk: Walk, method: Any, problem: Problem, F: FloatArray, order: Any, 
         count, walk.end = look_ahead(method, see(problem, F), order, k, place, some)
         gram.hold(np.unique(some[:count]))
         computed += count * gram.n
-    gram.hits += max(0, allowed - int(place[2]) - computed // gram.n)
+    moved = allowed - int(place[2])
+    walk.moved += moved
+    gram.hits += max(0, moved - computed // gram.n)
     return int(place[0]) - start
 
 

@@ -22,6 +22,7 @@ from pegasos.solvers.kernel.box import prices
 LEAST_ROWS = 1000  # in a working set
 FINER = 0.1  # factor of the accuracy once the violations left are of its size
 FINEST = 1e-14
+NOTHING = 1e-13  # mean loss that is taken for 0: a perfect fit, whose dual is 0 too
 
 
 @dataclass
@@ -63,7 +64,7 @@ def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> None:
         problem.costs, B, F, k, models.b[k], prices(problem), out
     )
     dual -= 0.5 * problem.lam * problem.S * float(B @ F)
-    models.gap[k] = gap / dual if dual > 0.0 else np.inf
+    models.gap[k] = gap / dual if dual > 0.0 else (np.inf if gap > NOTHING * problem.S else 0.0)
 
 
 def finer(accuracy: float, wishes: Wishes) -> float:
