@@ -96,8 +96,8 @@ def best_bias(
         return float(slope_sum(problem.costs, Z, k, b))
 
     left = crossing(lambda b: rise(b) + floor, start, accuracy * problem.S)
-    if accuracy > 0.0:
-        return left if math.isfinite(left) else start
+    if accuracy > 0.0 and math.isfinite(left):
+        return left
     right = crossing(lambda b: rise(b) - floor, left if math.isfinite(left) else start, 0.0)
     ends = [end for end in (left, right) if math.isfinite(end)]  # one class: a half-line
     return sum(ends) / len(ends) if ends else start

@@ -52,7 +52,6 @@ from pegasos.solvers.kernel.batch_steps import (
 )
 from pegasos.solvers.kernel.slack import (
     basin,
-    best_scale,
     bounds_of,
     curves,
     duals_for_lam,
@@ -63,7 +62,7 @@ from pegasos.solvers.kernel.slack import (
 from pegasos.solvers.kernel.water import balanced_water_level
 from pegasos.solvers.protocol import Advance, DualPoint
 
-PERIOD = 32  # steps after which nu is revised
+FIRST_TURN = 32  # steps before averages first leave the earliest ones out
 VALUES_PER_CALL = 20_000_000  # of responses that one call of `advance` updates
 AHEAD = 16  # rows of K computed together, at most
 LIKELY = 0.2  # expected steps on a row that make it worth computing ahead
@@ -93,7 +92,6 @@ class Run:
     y: FloatArray
     path: Path
     now: Now
-    volume: float  # n nu
     marks: list[Sums]
     first: int = 0  # steps that an earlier run counts for
 
@@ -176,14 +174,13 @@ class BatchPerceptron(Options):
         self._refuse(problem)
         n, K = problem.costs.Y.shape
         nu = None if self.nu is None else float(self.nu)
-        volume = n * (largest_norm(problem.rows) if nu is None else nu)  # at w = 0 any will do
         runs = []
         for k in range(K):
             path = new_path(n, (seed + (k << 32)) % 2**64)
             now = Now(0, 0.0, 0.0, 0.0, NOT_CHOSEN)
             nothing = Sums(0, np.zeros(n), np.zeros(n), np.zeros(n))
             y = np.ascontiguousarray(problem.costs.Y[:, k])
-            runs.append(Run(y, path, now, volume, [nothing, nothing]))
+            runs.append(Run(y, path, now, [nothing, nothing]))
         zeros = np.zeros((n, K))
         state = BatchPerceptronState(
             runs, nu, zeros.copy(), zeros.copy(), np.zeros(K), np.full(K, np.inf)
@@ -223,7 +220,7 @@ class BatchPerceptron(Options):
         n, K = problem.costs.Y.shape
         k, done = state.place
         before = (k * n + done) // K
-        steps = min(n - done, max(PERIOD, VALUES_PER_CALL // n))
+        steps = min(n - done, max(1, VALUES_PER_CALL // n))
         if can_move(problem, state.runs[k]):
             steps = walk(problem, state.runs[k], self, steps)
         state.steps += steps
@@ -271,30 +268,28 @@ def go_on_from(problem: Problem, state: BatchPerceptronState, B: FloatArray) -> 
             run.path.c[:] = run.y * Z[:, k] / length
             run.first = len(run.y)
             run.now = run.now._replace(t=run.first, square=1.0)
-            if state.nu is None:
-                revise(problem, run)
 
 
 def walk(problem: Problem, run: Run, options: BatchPerceptron, steps: int) -> int:
     """Take so many steps, or fewer if many rows of K had to be computed; return how many."""
-    gram, start = problem.rows, run.steps
+    gram, start, n = problem.rows, run.steps, len(run.y)
     computed, stop = gram.evaluations, start + steps
-    eta_0 = 1.0 / (largest_norm(gram) or 1.0)                                  # [CSS12] Alg. 1: 1
+    rule = Rule(
+        amount=n * (problem.lam if options.nu is None else float(options.nu)),
+        is_lam=options.nu is None,
+        eta_0=1.0 / (largest_norm(gram) or 1.0),                               # [CSS12] Alg. 1: 1
+        is_curved=options.step == "curved",
+        is_free=problem.is_free,
+        is_random=options.choice == "random",
+    )
     while run.steps < stop and gram.evaluations < computed + KERNEL_VALUES:
-        pause = min(stop, next_revision(run.steps))
-        rule = Rule(
-            run.volume, eta_0, options.step == "curved", problem.is_free,
-            options.choice == "random",
-        )
+        pause = min(stop, max(FIRST_TURN, 2 * run.marks[1].steps))
         rows = KeptRows(gram.store, gram.slot_of, gram.last_use, gram.diagonal, gram.clock)
         run.now = Now(*take_steps(rows, run.y, run.path, rule, run.now, pause - run.steps))
         if run.now.i != NOT_CHOSEN:
             gram.hold(next_rows(gram, run))
-        elif run.steps == next_revision(run.steps - 1):
-            if options.nu is None:
-                revise(problem, run)
-            if run.steps >= max(PERIOD, 2 * run.marks[1].steps):
-                run.marks = [run.marks[1], run.sums()]
+        elif run.steps >= max(FIRST_TURN, 2 * run.marks[1].steps):
+            run.marks = [run.marks[1], run.sums()]
     return run.steps - start
 
 
@@ -308,21 +303,6 @@ def next_rows(gram: Gram, run: Run) -> Any:
     if len(likely) > AHEAD - 1:
         likely = likely[np.argpartition(-run.path.p_sum[likely], AHEAD - 2)[: AHEAD - 1]]
     return np.append(likely, run.now.i)[-gram.capacity :]
-
-
-def next_revision(steps: int) -> int:
-    """Return the step after which nu is revised next: 1, 2, 4, ..., then every `PERIOD`."""
-    if steps < PERIOD:
-        return 1 << steps.bit_length()
-    return (steps // PERIOD + 1) * PERIOD
-
-
-def revise(problem: Problem, run: Run) -> None:
-    """Set the slack to what the present direction uses at its best length for lam."""
-    columns = basin(run.path.c, run.y, problem.is_free)
-    s = best_scale(columns, len(run.y), problem.lam, run.now.square)
-    if s > 0.0:
-        run.volume = volume_below(columns, 1.0 / s)
 
 
 def offer(problem: Problem, state: BatchPerceptronState) -> None:
@@ -361,7 +341,7 @@ def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None
     best: Any = None
     for alpha, c, square in averages(run):
         columns = basin(c, run.y, problem.is_free)
-        s = best_scale(columns, n, lam, square)
+        s = 1.0 / best_length_level(c, run.y, problem.is_free, n * lam * square)
         slack = s * volume_below(columns, 1.0 / s) if s > 0.0 else columns.times * len(columns.sums)
         primal = 0.5 * lam * s**2 * square + slack / n
         if best is None or primal < best[0]:
@@ -382,7 +362,7 @@ def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
         columns, length = basin(c, run.y, problem.is_free), np.sqrt(square)
         for scale in (1.0, 1.0 / length) if square > 0.0 else ():
             lifted = columns._replace(heights=scale * columns.heights, sums=scale * columns.sums)
-            gamma = level(lifted, run.volume)
+            gamma = level(lifted, n * state.nu)
             if best is None or gamma > best[0]:
                 best = gamma, scale, length, alpha, c
     if best is None or best[0] <= 0.0:
@@ -394,10 +374,10 @@ def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
     Z = np.zeros((n, 1))
     problem.rows.add_scores((b * run.y)[:, None], Z)
     p, square = b / b.sum(), float((b * run.y) @ Z[:, 0]) / float(b.sum()) ** 2
-    lam = bounds_of(gamma, scale * length, p, square, run.volume).lam
+    lam = bounds_of(gamma, scale * length, p, square, n * state.nu).lam
     s = scale / gamma
     state.implied_lam = lam
-    state.primal[0] = 0.5 * lam * (s * length) ** 2 + run.volume / (n * gamma)
+    state.primal[0] = 0.5 * lam * (s * length) ** 2 + state.nu / gamma
     state.W[:, 0], state.A[:, 0] = s * run.y * alpha, run.y * b
     state.b[0] = s * bias_of(c, run.y, 1.0 / s) if problem.is_free else 0.0
 

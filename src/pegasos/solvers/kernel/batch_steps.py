@@ -1,12 +1,13 @@
 """Algorithm 1 of the batch perceptron, compiled: steps while the rows of K they need are kept.
 
-    gamma <- the water level over the responses c      (`water`)
-    i     <- a row that the adversary's distribution p* puts mass on
-    w     <- w + eta_t y_i phi(x_i), projected onto the unit ball; responses follow
+    gamma <- the water level over the responses c: for a volume of n nu (`water`), or the one that
+             suits lam (`best_level`)
+    i     <- a row from p*, the adversary's answer
+    w     <- w + eta_t y_i phi(x_i), projected onto the unit ball; the responses follow
 
-p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Which row: at
-random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen, so that frequencies
-keep to p* within a step or so, where random ones stray by the root of their number.
+p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Its row i is one
+at random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen: frequencies then
+keep to the average p* within a few steps, where random ones stray by the root of their number.
 
 eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the ball, f is curved: its
 maximum lies on the sphere, and for a best p and ||w|| = 1
@@ -16,7 +17,7 @@ maximum lies on the sphere, and for a best p and ||w|| = 1
 so eta_t = 1/(r t), as for strongly convex functions, with r the mean of the responses under p*.
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
-         Algorithm 1. Its `alpha + eta_t e_i` and ||w||^2 = sum_i alpha_i c_i as corrected there.
+         Algorithm 1.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import numpy as np
 from pegasos.data.order import below
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled, inlined
+from pegasos.solvers.kernel.best_level import balanced_best_level, best_level
 from pegasos.solvers.kernel.water import balanced_water_level, water_level
 
 NOT_CHOSEN = -1
@@ -62,9 +64,10 @@ class Path(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How steps are taken; `volume` is n nu."""
+    """How steps are taken; `amount` is n lam, or n nu."""
 
-    volume: float
+    amount: float
+    is_lam: bool
     eta_0: float
     is_curved: bool
     is_free: bool
@@ -103,7 +106,7 @@ def take_steps(rows, y, path, rule, now, steps):  # type: ignore[no-untyped-def]
     t, square, gamma, curvature, i = now
     for _ in range(steps):
         if i == NOT_CHOSEN:
-            gamma, curvature, p = find_gamma(c, y, rule, path.scratch)  # [CSS12] Alg. 1: 5
+            gamma, curvature, p = find_gamma(c, y, square, rule, path.scratch)  # [CSS12] 5
             if rule.is_random:
                 i = sample(p, c, y, path)                                      # line 6
             else:
@@ -139,30 +142,40 @@ def follow(row, step, shrink, y, path):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def find_gamma(c, y, rule, scratch):  # type: ignore[no-untyped-def]
+def find_gamma(c, y, square, rule, scratch):  # type: ignore[no-untyped-def]
     """Return the water level, the mean of the responses under p*, and p*."""
-    volume = rule.volume
-    if not rule.is_free:
-        gamma = water_level(c, volume, scratch)
+    amount = rule.amount * square if rule.is_lam else rule.amount
+    if rule.is_free:
+        if rule.is_lam:
+            gamma, _, k, low_plus, low_minus = balanced_best_level(c, y, amount, scratch)
+        else:
+            gamma, _, k, low_plus, low_minus = balanced_water_level(c, y, amount, scratch)
+        p = balanced_adversary(c, y, k, low_plus, low_minus)
+    else:
+        gamma = best_level(c, amount, scratch) if rule.is_lam else water_level(c, amount, scratch)
         k = 0
         for i in range(len(c)):
             k += c[i] <= gamma
         q = 1.0 / max(1, k)
-        return gamma, gamma - volume * q, Adversary(gamma, gamma, q, q, q)
-    gamma, _, k, low_plus, low_minus = balanced_water_level(c, y, volume, scratch)
-    q = 0.5 / k
+        p = Adversary(gamma, gamma, q, q, q)
+    return gamma, (amount * p.q / gamma if rule.is_lam else gamma - amount * p.q), p
+
+
+@inlined
+def balanced_adversary(c, y, k, low_plus, low_minus):  # type: ignore[no-untyped-def]
+    """Return p* with mass 1/2 on the k lowest rows of each class."""
     less_plus, less_minus, tied_plus, tied_minus = 0, 0, 0, 0
     for i in range(len(c)):
-        is_plus = y[i] > 0.0
-        less_plus += is_plus & (c[i] < low_plus)
-        tied_plus += is_plus & (c[i] == low_plus)
-        less_minus += (not is_plus) & (c[i] < low_minus)
-        tied_minus += (not is_plus) & (c[i] == low_minus)
-    p = Adversary(
-        low_plus, low_minus, q,
-        q * (k - less_plus) / max(1, tied_plus), q * (k - less_minus) / max(1, tied_minus),
+        if y[i] > 0.0:
+            less_plus += c[i] < low_plus
+            tied_plus += c[i] == low_plus
+        else:
+            less_minus += c[i] < low_minus
+            tied_minus += c[i] == low_minus
+    q = 0.5 / k
+    return Adversary(
+        low_plus, low_minus, q, q * (k - less_plus) / tied_plus, q * (k - less_minus) / tied_minus
     )
-    return gamma, gamma - volume * q, p
 
 
 @inlined
@@ -191,12 +204,13 @@ def sample(p, c, y, path):  # type: ignore[no-untyped-def]
 
 @inlined
 def most_in_arrears(p, c, y, path):  # type: ignore[no-untyped-def]
-    """Add p* to its sum; return the row, of those with a mass, that was chosen too seldom."""
+    """Add p* to its sum; return the row with a mass whose sum is most ahead of its steps."""
     found, most = 0, -np.inf
     for i in range(len(c)):
         share = mass(p, c[i], y[i] > 0.0)
-        path.p_sum[i] += share
-        arrears = path.p_sum[i] - path.count[i]
-        if arrears > most:
-            found, most = i, arrears
+        if share > 0.0:
+            path.p_sum[i] += share
+            arrears = path.p_sum[i] - path.count[i]
+            if arrears > most:
+                found, most = i, arrears
     return found

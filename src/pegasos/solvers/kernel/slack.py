@@ -73,25 +73,6 @@ def volume_below(columns: Basin, gamma: float) -> float:
     return columns.times * float(np.maximum(0.0, gamma - columns.heights).sum())
 
 
-def best_scale(columns: Basin, n: int, lam: float, square: float) -> float:
-    """Return the s >= 0 with the least P_lam(s w) = lam/2 s^2 ||w||^2 + mean hinge, exactly.
-
-    `square` is ||w||^2. With the k lowest columns under the level 1/s, the slope in s is
-    lam s ||w||^2 - times/n (sum of their heights); it grows with s, as the columns emerge.
-    """
-    h, sums, times = columns
-    stiffness = n * lam * square / times
-    if not stiffness > 0.0:
-        return 0.0
-    first = int(np.searchsorted(h, 0.0, side="right"))  # columns below 0 never emerge
-    falls = stiffness < h[first:] * sums[first:]  # while column k is about to emerge, at s = 1/h_k
-    k = first + int(np.argmax(falls)) if falls.any() else len(h)
-    s = sums[k - 1] / stiffness if k > 0 else 0.0
-    low = 1.0 / h[k] if k < len(h) else 0.0
-    high = 1.0 / h[k - 1] if k > first else np.inf
-    return float(min(high, max(low, s)))
-
-
 # ---- the adversary's distribution, capped
 
 

@@ -1,0 +1,86 @@
+"""The water level that suits lam: how much slack a direction w should use, found like water levels.
+
+Finds   gamma = 1/s,  s = argmin_s P_lam(s w) = lam/2 s^2 ||w||^2 + 1/n sum_i (1 - s c_i)_+
+
+for responses c_i = y_i <w, phi_i>. The slope in s is (stiffness/gamma - sum_{c_i < gamma} c_i) / n,
+stiffness = n lam ||w||^2, and falls as gamma rises: each term of the sum joins where it is positive,
+or is always there. So a pivot splits the columns still in doubt and its slope says on which side
+gamma lies, as in `water`: O(n), no sorting. The slope jumps at every column: gamma is often one.
+
+Free bias: with the sums s_j of the j-th lowest responses of both classes, the mean loss at the best
+bias is 1/n sum_j (2 - s s_j)_+, so 2 gamma is found among the s_j as gamma is among the c_i.
+
+A w with which no response gains (c_i <= 0 on the whole, as at w = 0) is best at length 0: gamma is
+infinite, and all rows are under water.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pegasos.dispatch import inlined, kernel, reordering_sums
+from pegasos.solvers.kernel.water import BalancedLevel, ninther, partition, select, split
+
+
+@kernel
+def best_level(c, stiffness, scratch):  # type: ignore[no-untyped-def]
+    """Return 1/s for the best s; `scratch` has the shape of c and is overwritten."""
+    for i in range(len(c)):
+        scratch[i] = c[i]
+    lower = partition(scratch, 0, len(c), 0.0, True)  # never above water
+    upper, low, high = len(c), 0.0, np.inf
+    lower_sum = total(scratch, 0, lower)
+    while lower < upper:  # scratch[:lower] is under water
+        height = ninther(scratch, lower, upper)
+        middle = partition(scratch, lower, upper, height, False)
+        middle_sum = lower_sum + total(scratch, lower, middle)
+        if middle_sum * height >= stiffness:
+            upper, high = middle, height
+        else:
+            if middle == lower:  # the pivot is the least: it is under water with its equals
+                middle = partition(scratch, lower, upper, height, True)
+                middle_sum = lower_sum + total(scratch, lower, middle)
+            lower, low, lower_sum = middle, max(low, height), middle_sum
+    return clipped(stiffness, lower_sum, low, high)
+
+
+@kernel
+def balanced_best_level(c, y, stiffness, scratch):  # type: ignore[no-untyped-def]
+    """Return the level over c + y b at the best bias, as a `BalancedLevel` without b (nan)."""
+    n_plus = split(c, y, scratch)
+    plus, minus = scratch[:n_plus], scratch[n_plus:]
+    lower, upper = 0, min(len(plus), len(minus))
+    low, high, lower_sum = 0.0, np.inf, 0.0
+    low_plus, low_minus = 0.0, 0.0  # the highest under water so far
+    high_plus, high_minus = select(plus, 0, len(plus), upper), select(minus, 0, len(minus), upper)
+    while lower < upper:  # ranks below `lower` are under water
+        middle = (lower + upper) // 2
+        top_plus = select(plus, lower, upper, middle)
+        top_minus = select(minus, lower, upper, middle)
+        height = 0.5 * (top_plus + top_minus)
+        middle_sum = lower_sum + total(plus, lower, middle) + total(minus, lower, middle)
+        if height > 0.0 and middle_sum * height >= stiffness:
+            upper, high, high_plus, high_minus = middle, height, top_plus, top_minus
+        else:
+            lower, lower_sum = middle + 1, middle_sum + (top_plus + top_minus)
+            low, low_plus, low_minus = max(low, height), top_plus, top_minus
+    if lower == 0:  # the lowest pair alone would do with less: it decides
+        lower, low_plus, low_minus = 1, high_plus, high_minus
+    gamma = clipped(stiffness, lower_sum, low, high)
+    return BalancedLevel(gamma, np.nan, lower, low_plus, low_minus)
+
+
+@inlined
+def clipped(stiffness, lower_sum, low, high):  # type: ignore[no-untyped-def]
+    """Return where the slope is 0 with these columns under water, between the two around it."""
+    gamma = stiffness / lower_sum if lower_sum > 0.0 else np.inf
+    return min(high, max(low, gamma))
+
+
+@reordering_sums
+def total(values, first, last):  # type: ignore[no-untyped-def]
+    """Return the sum of values[first:last]."""
+    part, found = values[first:last], 0.0
+    for t in range(len(part)):
+        found += part[t]
+    return found
