@@ -158,9 +158,8 @@ class _Run:
         """
         if getattr(self.solver, "estimates_exactly", False):
             waits = self.judge.has_judged and self.epochs < self.next_hint
-            due = estimate <= MILESTONE * self.estimate or (
-                estimate <= 0.9 * self._target() and not waits
-            )
+            fell = estimate <= MILESTONE * self.estimate < np.inf
+            due = fell or (estimate <= 0.9 * self._target() and not waits)
             if due or not np.isfinite(self.estimate):
                 self.estimate = estimate
             return due

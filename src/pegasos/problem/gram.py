@@ -270,14 +270,22 @@ def add_weighted(store: Any, slots: Any, coefficients: FloatArray, Z: FloatArray
 @compiled
 def add_rows(store, slots, coefficients, start, stop, Z):  # type: ignore[no-untyped-def]
     """Add coefficients[r, k] store[slots[r], i] to Z[i, k] for start <= i < stop."""
-    K = Z.shape[1]
-    for r in range(len(slots)):
-        row = store[slots[r]]
-        for k in range(K):
-            c = coefficients[r, k]
-            if c != 0.0:
-                for i in range(start, stop):
-                    Z[i, k] += c * row[i]
+    total, last = np.empty(stop - start), len(slots) - 1
+    for k in range(Z.shape[1]):
+        total[:] = 0.0
+        for r in range(0, len(slots), 4):  # four rows at a time: their sum is read and written once
+            a, b, c, d = r, min(r + 1, last), min(r + 2, last), min(r + 3, last)
+            p = coefficients[a, k]
+            q = coefficients[b, k] if r + 1 <= last else 0.0
+            u = coefficients[c, k] if r + 2 <= last else 0.0
+            v = coefficients[d, k] if r + 3 <= last else 0.0
+            if p != 0.0 or q != 0.0 or u != 0.0 or v != 0.0:
+                first, second = store[slots[a], start:stop], store[slots[b], start:stop]
+                third, fourth = store[slots[c], start:stop], store[slots[d], start:stop]
+                for i in range(len(total)):
+                    total[i] += (p * first[i] + q * second[i]) + (u * third[i] + v * fourth[i])
+        for i in range(len(total)):
+            Z[start + i, k] += total[i]
 
 
 @compiled

@@ -5,9 +5,9 @@
     i     <- a row from p*, the adversary's answer
     w     <- w + eta_t y_i phi(x_i), projected onto the unit ball; the responses follow
 
-p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Its row i is one
-at random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen: frequencies then
-keep to the average p* within a few steps, where random ones stray by the root of their number.
+p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Row i is one at
+random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen: frequencies then keep
+to the average p* within a few steps, where random ones stray by the root of their number.
 
 eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the ball, f is curved: its
 maximum lies on the sphere, and for a best p and ||w|| = 1
@@ -71,15 +71,14 @@ class Rule(NamedTuple):
     eta_0: float
     is_curved: bool
     is_free: bool
-    is_random: bool
+    random_steps: int  # from then on, the row most in arrears
 
 
 class Now(NamedTuple):
-    """Where a run stands: steps taken, ||w||^2, the last water level and curvature, next row."""
+    """Where a run stands: steps taken, ||w||^2, the mean response under p*, the next row."""
 
     t: int
     square: float
-    gamma: float
     curvature: float
     i: int
 
@@ -96,37 +95,35 @@ class Adversary(NamedTuple):
 
 def new_path(n: int, seed: int) -> Path:
     """Return a path at w = 0."""
-    return Path(*(np.zeros(n) for _ in range(7)), random=np.array([seed], dtype=np.uint64))  # type: ignore[misc]
+    zeros = np.zeros((7, n))
+    return Path(*zeros, random=np.array([seed % 2**64], dtype=np.uint64))
 
 
 @compiled
 def take_steps(rows, y, path, rule, now, steps):  # type: ignore[no-untyped-def]
     """Take steps, in place, up to one whose row of K is missing: row `i` of the `Now` returned."""
     alpha, c = path.alpha, path.c
-    t, square, gamma, curvature, i = now
+    t, square, curvature, i = now
     for _ in range(steps):
         if i == NOT_CHOSEN:
-            gamma, curvature, p = find_gamma(c, y, square, rule, path.scratch)  # [CSS12] 5
-            if rule.is_random:
-                i = sample(p, c, y, path)                                      # line 6
-            else:
-                i = most_in_arrears(p, c, y, path)
+            p, curvature = find_gamma(c, y, square, rule, path.scratch)       # [CSS12] Alg. 1: 5
+            i = sample(p, y, path) if t < rule.random_steps else most_in_arrears(p, y, path)  # 6
         slot = rows.slot_of[i]
         if slot < 0:
             break
         rows.last_use[slot] = rows.clock
         t += 1
-        eta = rule.eta_0 / math.sqrt(t)                                        # line 4
+        eta = rule.eta_0 / math.sqrt(t)                                       # line 4
         if rule.is_curved and curvature * t * eta > 1.0:
             eta = 1.0 / (curvature * t)
-        alpha[i] += eta                                                        # line 7
-        square += 2.0 * eta * c[i] + eta * eta * rows.diagonal[i]              # line 8
-        shrink = 1.0 / math.sqrt(square) if square > 1.0 else 1.0              # line 11
-        follow(rows.store[slot], eta * y[i], shrink, y, path)                  # lines 9-10, 12-13
-        square = max(0.0, min(1.0, square))
+        alpha[i] += eta                                                       # line 7
+        square += 2.0 * eta * c[i] + eta * eta * rows.diagonal[i]             # line 8
+        shrink = 1.0 / math.sqrt(square) if square > 1.0 else 1.0             # line 11
+        follow(rows.store[slot], eta * y[i], shrink, y, path)                 # lines 9-10, 12-13
+        square = min(1.0, max(0.0, square))
         path.count[i] += 1.0
         i = NOT_CHOSEN
-    return Now(t, square, gamma, curvature, i)
+    return Now(t, square, curvature, i)
 
 
 @inlined
@@ -143,7 +140,7 @@ def follow(row, step, shrink, y, path):  # type: ignore[no-untyped-def]
 
 @inlined
 def find_gamma(c, y, square, rule, scratch):  # type: ignore[no-untyped-def]
-    """Return the water level, the mean of the responses under p*, and p*."""
+    """Find the water level; return p* and the mean of the responses under it."""
     amount = rule.amount * square if rule.is_lam else rule.amount
     if rule.is_free:
         if rule.is_lam:
@@ -158,7 +155,7 @@ def find_gamma(c, y, square, rule, scratch):  # type: ignore[no-untyped-def]
             k += c[i] <= gamma
         q = 1.0 / max(1, k)
         p = Adversary(gamma, gamma, q, q, q)
-    return gamma, (amount * p.q / gamma if rule.is_lam else gamma - amount * p.q), p
+    return p, (amount * p.q / gamma if rule.is_lam else gamma - amount * p.q)
 
 
 @inlined
@@ -173,9 +170,9 @@ def balanced_adversary(c, y, k, low_plus, low_minus):  # type: ignore[no-untyped
             less_minus += c[i] < low_minus
             tied_minus += c[i] == low_minus
     q = 0.5 / k
-    return Adversary(
-        low_plus, low_minus, q, q * (k - less_plus) / tied_plus, q * (k - less_minus) / tied_minus
-    )
+    share_plus = q * (k - less_plus) / max(1, tied_plus)
+    share_minus = q * (k - less_minus) / max(1, tied_minus)
+    return Adversary(low_plus, low_minus, q, share_plus, share_minus)
 
 
 @inlined
@@ -187,12 +184,12 @@ def mass(p, c, is_plus):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def sample(p, c, y, path):  # type: ignore[no-untyped-def]
+def sample(p, y, path):  # type: ignore[no-untyped-def]
     """Add p* to its sum; return a row drawn from it."""
-    rest, found = (below(DRAWS, path.random) + 0.5) / DRAWS, NOT_CHOSEN
-    last = 0
-    for i in range(len(c)):
-        share = mass(p, c[i], y[i] > 0.0)
+    rest = (below(DRAWS, path.random) + 0.5) / DRAWS
+    found, last = NOT_CHOSEN, 0
+    for i in range(len(y)):
+        share = mass(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
             rest -= share
@@ -203,11 +200,11 @@ def sample(p, c, y, path):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def most_in_arrears(p, c, y, path):  # type: ignore[no-untyped-def]
+def most_in_arrears(p, y, path):  # type: ignore[no-untyped-def]
     """Add p* to its sum; return the row with a mass whose sum is most ahead of its steps."""
     found, most = 0, -np.inf
-    for i in range(len(c)):
-        share = mass(p, c[i], y[i] > 0.0)
+    for i in range(len(y)):
+        share = mass(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
             arrears = path.p_sum[i] - path.count[i]

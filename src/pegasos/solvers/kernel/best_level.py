@@ -18,8 +18,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from pegasos.data.rows import FloatArray
 from pegasos.dispatch import inlined, kernel, reordering_sums
 from pegasos.solvers.kernel.water import BalancedLevel, ninther, partition, select, split
+
+
+def best_scale(c: FloatArray, y: FloatArray, is_free: bool, stiffness: float) -> float:
+    """Return the s >= 0 with the least P_lam(s w), at the best bias if that is free."""
+    scratch = np.empty_like(c)
+    if is_free:
+        return 1.0 / float(balanced_best_level(c, y, stiffness, scratch).gamma)
+    return 1.0 / float(best_level(c, stiffness, scratch))
 
 
 @kernel

@@ -58,3 +58,21 @@ def prices(problem: Problem) -> tuple[float, float, float]:
     epsilon = float(loss.epsilon) if isinstance(loss, EpsilonInsensitive) else 0.0
     ridge = 0.5 if isinstance(loss, SquaredHinge) else 0.0
     return epsilon, ridge, 1.0 / (problem.lam * problem.S)
+
+
+def feasible(problem: Problem, B: FloatArray) -> FloatArray:
+    """Return coefficients of another run, (n, K), as this problem allows them.
+
+    They are clipped; under the constraint of a free bias the heavier sign shrinks until both weigh
+    the same.
+    """
+    B = B.copy()
+    for k in range(B.shape[1]):
+        box, beta = box_of(problem, k), B[:, k]
+        np.clip(beta, box.low, box.high, out=beta)
+        if problem.is_free:
+            positive, negative = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
+            lighter = min(positive, negative)
+            beta[beta > 0.0] *= lighter / positive if positive > 0.0 else 0.0
+            beta[beta < 0.0] *= lighter / negative if negative > 0.0 else 0.0
+    return B

@@ -33,7 +33,7 @@ from pegasos.options import Options
 from pegasos.parallel import ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
-from pegasos.solvers.kernel.box import box_of, caps
+from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
 from pegasos.solvers.kernel.smo import Matrix, ascend_pairs, ascend_singles, new_ascent, whole
 from pegasos.solvers.kernel.working_set import (
@@ -102,7 +102,7 @@ class Decomposition(Options):
         n, K = problem.costs.Y.shape
         B, F = np.zeros((n, K)), np.zeros((n, K))
         if previous is not None:
-            B[:] = previous.coefficients(problem)
+            B[:] = feasible(problem, previous.coefficients(problem))
             problem.rows.add_scores(B, F)
         models = Models(B, F, np.zeros(K), np.full(K, FIRST_ACCURACY), np.full(K, np.inf))
         return DecompositionState(models, np.random.default_rng(seed))

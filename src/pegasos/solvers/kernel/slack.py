@@ -39,8 +39,11 @@ class Basin(NamedTuple):
     """Columns that water stands over: their heights in ascending order, each `times` times."""
 
     heights: FloatArray
-    sums: FloatArray  # of the lowest 1, 2, ... heights
     times: int
+
+    def times_height(self, s: float) -> Basin:
+        """Return the basin with all heights multiplied by s >= 0."""
+        return Basin(s * self.heights, self.times)
 
 
 class SlackBounds(NamedTuple):
@@ -59,13 +62,13 @@ def basin(c: FloatArray, y: FloatArray, is_free: bool) -> Basin:
         plus, minus = np.sort(c[y > 0.0]), np.sort(c[y <= 0.0])
         m = min(len(plus), len(minus))
         heights, times = 0.5 * (plus[:m] + minus[:m]), 2
-    return Basin(heights, np.cumsum(heights), times)
+    return Basin(heights, times)
 
 
 def level(columns: Basin, volume: float) -> float:
     """Return the water level: over any k columns, water cannot stand higher than over them alone."""
-    ranks = np.arange(1, len(columns.sums) + 1)
-    return float(np.min((volume / columns.times + columns.sums) / ranks))
+    sums, ranks = np.cumsum(columns.heights), np.arange(1, len(columns.heights) + 1)
+    return float(np.min((volume / columns.times + sums) / ranks))
 
 
 def volume_below(columns: Basin, gamma: float) -> float:
