@@ -191,7 +191,14 @@ def test_a_row_that_is_not_there_is_asked_for(is_free):
     drawn = kernel_problem(Hinge(), 5, n=12, bias="free" if is_free else "none", lam=0.02)
     dual, feasible = dual_of(drawn)
     slot_of = np.full(12, -1, dtype=np.int32)
-    K = Matrix(np.full((12, 12), np.nan), slot_of, np.zeros(12, np.int64), 7, np.diag(dual.K))
+    K = Matrix(
+        np.full((12, 12), np.nan),
+        slot_of,
+        np.zeros(12, np.int64),
+        7,
+        np.diag(dual.K),
+        np.arange(12, dtype=np.int32),
+    )
     beta = np.zeros(12)
     ascent = new_ascent(beta, dual.y.copy(), feasible)
     asked, total = [], 0

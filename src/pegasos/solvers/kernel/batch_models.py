@@ -5,15 +5,15 @@ since a half to all of the steps were taken; as the error of both falls like 1/t
 them passes closer to the optimum than either, beyond the later one. The best point on it, at its
 best length, is handed out.
 
-Duals are the average p* of the later steps, capped (`slack`) and confined to rows that were stepped
-on: their rows of K have been paid for.
+Duals are the average p* of the later steps, confined to rows that were stepped on, whose rows of K
+have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -24,10 +24,10 @@ from pegasos.solvers.kernel.batch_steps import Now, Path
 from pegasos.solvers.kernel.best_level import best_scale
 from pegasos.solvers.kernel.slack import (
     basin,
+    best_duals,
     bounds_of,
     curves,
-    duals_for_lam,
-    duals_for_nu,
+    distribution,
     level,
     volume_below,
 )
@@ -149,7 +149,7 @@ def best_point(run: Run, cost: Callable[[Point], float]) -> Point:
 def seen(run: Run) -> FloatArray:
     """Return the sum of the p*_t since the earlier mark, on rows that were ever stepped on."""
     p = run.path.p_sum - run.marks[0].p
-    return np.where((run.path.count > 0.0) & (p > 0.0), p, 0.0)
+    return np.where((run.path.visits > 0.0) & (p > 0.0), p, 0.0)
 
 
 def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None:
@@ -160,20 +160,20 @@ def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None
         return best_scale(w.c, run.y, is_free, n * lam * w.square)
 
     def primal(w: Point) -> float:
-        s, columns = scale(w), basin(w.c, run.y, is_free)
-        volume = columns.times * len(columns.heights) if s == 0.0 else s * volume_below(columns, 1.0 / s)
-        return 0.5 * lam * s**2 * w.square + volume / n
+        s = scale(w)
+        hinges = volume_below(basin(s * w.c, run.y, is_free), 1.0)
+        return 0.5 * lam * s**2 * w.square + hinges / n
 
     w = best_point(run, primal)
     s = scale(w)
     state.primal[k] = primal(w)
     state.W[:, k] = s * run.y * w.alpha
     state.b[k] = bias_of(w.c, run.y, s) if is_free else 0.0
-    state.A[:, k] = run.y * duals_for_lam(curves(seen(run), w.c, run.y, is_free), n, lam, w.square)
+    state.A[:, k] = run.y * best_duals(curves(seen(run), w.c, run.y, is_free), n, lam, w.square)
 
 
 def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
-    """Choose the weights by the largest value f(w), p by the least U(p); see what lam they imply.
+    """Choose the weights by the largest value f(w); see what lam they imply with the average p*.
 
     Nothing is handed out while no w is known whose value is positive.
     """
@@ -189,17 +189,16 @@ def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
 
     w = best_point(run, lambda w: -value(w)[0])
     gamma, length = value(w)
-    b = duals_for_nu(curves(seen(run), w.c, run.y, is_free), n, nu, w.square)
-    if gamma <= 0.0 or length == 0.0 or not b.any():
+    p = distribution(seen(run), run.y, is_free)
+    if gamma <= 0.0 or length == 0.0 or not p.any():
         return
     Z = np.zeros((n, 1))
-    problem.rows.add_scores((b * run.y)[:, None], Z)
-    square = float((b * run.y) @ Z[:, 0]) / float(b.sum()) ** 2
-    lam = bounds_of(gamma, length, b / b.sum(), square, n * nu).lam
+    problem.rows.add_scores((p * run.y)[:, None], Z)
+    lam = bounds_of(gamma, length, p, float((p * run.y) @ Z[:, 0]), n * nu).lam
     s = length / (np.sqrt(w.square) * gamma)
     state.implied_lam = lam
     state.primal[0] = 0.5 * lam * (length / gamma) ** 2 + nu / gamma
-    state.W[:, 0], state.A[:, 0] = s * run.y * w.alpha, run.y * b / b.max()
+    state.W[:, 0], state.A[:, 0] = s * run.y * w.alpha, run.y * p / p.max()
     state.b[0] = bias_of(w.c, run.y, s) if is_free else 0.0
 
 
@@ -214,11 +213,11 @@ def bias_of(c: FloatArray, y: FloatArray, s: float) -> float:
 def relative_gap(problem: Problem, state: BatchPerceptronState) -> float:
     """Return the largest relative gap of what is handed out, as its responses tell it."""
     offer(problem, state)
-    lam, n, moving = state.implied_lam or problem.lam, len(state.W), range(len(state.runs))
-    F: Any = np.zeros_like(state.A)
+    lam, n = state.implied_lam or problem.lam, len(state.W)
+    F = np.zeros_like(state.A)
     problem.rows.add_scores(state.A, F)
     gains = np.einsum("ik,ik->k", problem.costs.Y, state.A) / n
     dual = gains - np.einsum("ik,ik->k", state.A, F) / (2.0 * lam * n**2)
     ratio = np.divide(state.primal - dual, dual, out=np.full(len(dual), np.inf), where=dual > 0.0)
-    moving = [k for k in moving if state.runs[k].can_move(problem.is_free)]
+    moving = [run.can_move(problem.is_free) for run in state.runs]
     return float(max(ratio[moving], default=0.0))

@@ -99,8 +99,8 @@ class BatchPerceptron(Options):
         is_number = isinstance(self.nu, int | float | np.number) and not isinstance(self.nu, bool)
         if self.nu is not None and not (is_number and 0.0 <= self.nu < np.inf):
             raise InvalidParameter(
-                f"nu must be None, 0 or a positive number; got nu={self.nu!r}. Leave it out to have "
-                "it found from C."
+                f"nu must be None, 0 or a positive number; got nu={self.nu!r}. Leave it out to "
+                "have it found from C."
             )
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> BatchPerceptronState:

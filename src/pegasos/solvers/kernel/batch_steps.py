@@ -6,15 +6,15 @@
     w     <- w + eta_t y_i phi(x_i), projected onto the unit ball; the responses follow
 
 p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Row i is one at
-random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen: frequencies then keep
-to the average p* within a few steps, where random ones stray by the root of their number.
+random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen: frequencies then
+keep to the average p* within a few steps, where random ones stray by the root of their number.
 
-eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the ball, f is curved: its
-maximum lies on the sphere, and for a best p and ||w|| = 1
+eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the sphere, where its maximum
+lies, f is curved: for a best p, v = sum_i p_i y_i phi_i and ||w|| = 1
 
-    f(w) <= <w, sum_i p_i y_i phi_i> + n nu max p = f* - r/2 ||w - w*||^2,  r = ||sum_i p_i y_i phi_i||
+    f(w) <= <w, v> + n nu max p = f* - r/2 ||w - w*||^2,   r = ||v||, w* = v / r
 
-so eta_t = 1/(r t), as for strongly convex functions, with r the mean of the responses under p*.
+so eta_t = 1/(r t), as for strongly concave functions, with r the mean of the responses under p*.
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Algorithm 1.
@@ -58,7 +58,7 @@ class Path(NamedTuple):
     alpha_sum: FloatArray
     c_sum: FloatArray
     p_sum: FloatArray
-    count: FloatArray  # steps on each row
+    visits: FloatArray  # steps on each row
     scratch: FloatArray
     random: Any
 
@@ -95,8 +95,8 @@ class Adversary(NamedTuple):
 
 def new_path(n: int, seed: int) -> Path:
     """Return a path at w = 0."""
-    zeros = np.zeros((7, n))
-    return Path(*zeros, random=np.array([seed % 2**64], dtype=np.uint64))
+    a, b, c, d, e, f, g = np.zeros((7, n))
+    return Path(a, b, c, d, e, f, g, np.array([seed % 2**64], dtype=np.uint64))
 
 
 @compiled
@@ -121,7 +121,7 @@ def take_steps(rows, y, path, rule, now, steps):  # type: ignore[no-untyped-def]
         shrink = 1.0 / math.sqrt(square) if square > 1.0 else 1.0             # line 11
         follow(rows.store[slot], eta * y[i], shrink, y, path)                 # lines 9-10, 12-13
         square = min(1.0, max(0.0, square))
-        path.count[i] += 1.0
+        path.visits[i] += 1.0
         i = NOT_CHOSEN
     return Now(t, square, curvature, i)
 
@@ -207,7 +207,7 @@ def most_in_arrears(p, y, path):  # type: ignore[no-untyped-def]
         share = mass(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
-            arrears = path.p_sum[i] - path.count[i]
+            arrears = path.p_sum[i] - path.visits[i]
             if arrears > most:
                 found, most = i, arrears
     return found

@@ -3,8 +3,8 @@
 Finds   gamma = 1/s,  s = argmin_s P_lam(s w) = lam/2 s^2 ||w||^2 + 1/n sum_i (1 - s c_i)_+
 
 for responses c_i = y_i <w, phi_i>. The slope in s is (stiffness/gamma - sum_{c_i < gamma} c_i) / n,
-stiffness = n lam ||w||^2, and falls as gamma rises: each term of the sum joins where it is positive,
-or is always there. So a pivot splits the columns still in doubt and its slope says on which side
+stiffness = n lam ||w||^2, and falls as gamma rises: terms that join the sum are positive, others
+are always there. So a pivot splits the columns still in doubt, and its slope says on which side
 gamma lies, as in `water`: O(n), no sorting. The slope jumps at every column: gamma is often one.
 
 Free bias: with the sums s_j of the j-th lowest responses of both classes, the mean loss at the best

@@ -3,14 +3,16 @@
 Maximises   D(beta) / lam = sum_i y_i beta_i - epsilon abs(beta_i) - 1/2 beta' K beta    (see `box`)
 
     repeat  choose a working set W of q rows
-            maximise over beta_W, the others fixed: `smo` on the q x q block of K in memory
+            maximise over beta_W, the others fixed: `smo`
             update the responses F = K beta of all rows, with the rows of K whose beta changed
 
 q = 2 with the second row chosen by the gain of its exact step is SMO [FCL05]. A large q is the
 SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from matrix products. The
 first working set is a random sample; from then on it holds the rows with the largest violations,
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
-the store: a support vector's row is computed once.
+the store: a support vector's row is computed once. Where there is room, `smo` reads these rows and
+asks for those it lacks, which are brought in together with the next most likely to move; otherwise,
+and on the first sample, it is given the q x q block of K.
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -31,15 +33,24 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.options import Options
 from pegasos.parallel import ranges
+from pegasos.problem.gram import Gram
 from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
-from pegasos.solvers.kernel.smo import Matrix, ascend_pairs, ascend_singles, new_ascent, whole
+from pegasos.solvers.kernel.smo import (
+    Ascent,
+    Matrix,
+    ascend_pairs,
+    ascend_singles,
+    new_ascent,
+    whole,
+)
 from pegasos.solvers.kernel.working_set import (
     Models,
     assess,
     finer,
+    largest_of,
     new_wishes,
     next_size,
     working_set,
@@ -51,6 +62,7 @@ FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner 
 AHEAD = 0.1  # of the worst model's gap: models below wait for the others
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
+ROWS_AHEAD = 128  # brought in together with one that is needed
 KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
 
 
@@ -159,25 +171,24 @@ def rounds(
 def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iterator[Advance]:
     """Maximise over the coefficients of rows W of model k; bring all responses up to date."""
     gram, models = problem.rows, state.models
-    if len(W) == gram.n <= gram.capacity:
-        for first, stop in ranges(gram.n, max(1, KERNEL_VALUES // gram.n)):
-            gram.hold(np.arange(first, stop))
-            yield Advance(0, False)
-        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
-    else:
-        K = whole(gram.square_block(W), gram.diagonal[W])
-    yield Advance(0, False)
-    before, box = models.B[W, k], box_of(problem, k, W)
+    has_room = gram.capacity - gram.used >= np.count_nonzero(gram.slot_of[W] < 0)
+    is_lazy = has_room and (gram.used > 0 or len(W) == gram.n)
+    block = None if is_lazy else gram.square_block(W)
+    before, box, active = models.B[W, k], box_of(problem, k, W), np.arange(len(W))
     ascent = new_ascent(before.copy(), problem.costs.Y[W, k] - models.F[W, k], box)
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
-    rows, length = np.arange(len(W)), max(1, VALUES_PER_CALL // len(W))
-    steps, allowed, least = length, STEPS_PER_ROW * len(W) + LEAST_STEPS, state.least_curvature
-    while steps == length and allowed > 0:
-        steps, _, met, _ = ascend(K, ascent, box, rows, models.accuracy[k], length)
-        least, allowed = min(least, met), allowed - steps
+    length, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
+    while True:
+        K = matrix_of(gram, W) if block is None else whole(block, gram.diagonal[W])
+        steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], length)
+        state.least_curvature = min(least, state.least_curvature)
+        gram.clock, allowed = gram.clock + int(steps), allowed - steps
+        if missing >= 0:
+            gram.hold(W[likely_rows(gram, W, ascent, missing)])
+        elif steps < length or allowed <= 0:
+            break
         yield Advance(0, False)
-    state.least_curvature = least
     moves = ascent.beta - before
     moved = np.flatnonzero(moves)
     for first, stop in ranges(len(moved), max(1, min(gram.capacity, KERNEL_VALUES // gram.n))):
@@ -186,3 +197,19 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
         gram.add_kept(slots, moves[some, None], models.F[:, k : k + 1])
         models.B[W[some], k] = ascent.beta[some]
         yield Advance(0, False)
+
+
+def matrix_of(gram: Gram, W: Any) -> Matrix:
+    """Return the rows of the store as the kernel matrix of rows W."""
+    slots, columns = gram.slot_of[W], W.astype(np.int32)
+    return Matrix(gram.store, slots, gram.last_use, gram.clock, gram.diagonal[W], columns)
+
+
+def likely_rows(gram: Gram, W: Any, ascent: Ascent, missing: int) -> Any:
+    """Return the missing row and those, absent too, that are the next most likely to move."""
+    most = int(max(1, min(ROWS_AHEAD, KERNEL_VALUES // gram.n)))
+    absent = np.flatnonzero(gram.slot_of[W] < 0)
+    top, bottom = (ascent.r + ascent.up).max(), (ascent.r + ascent.down).min()
+    centre = 0.5 * (top + bottom)
+    wish = np.maximum(ascent.r + ascent.up - centre, centre - ascent.r - ascent.down)[absent]
+    return np.union1d(absent[largest_of(wish, most)], [missing])

@@ -41,10 +41,12 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
     ascent.r[:] -= box.ridge * ascent.beta
     settled = ascent.beta.copy()  # what the responses F are of
     ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
-    everything = np.arange(n)
+    everything, columns = np.arange(n), np.arange(n, dtype=np.int32)
     active, since = everything, SHRINK_EVERY
     while True:
-        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
+        K = Matrix(
+            gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal, columns
+        )  # fmt: skip
         steps, violation, least, missing = ascend(
             K, ascent, box, active, models.accuracy[k], since
         )  # fmt: skip

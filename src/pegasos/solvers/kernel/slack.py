@@ -9,15 +9,13 @@ regularised problem with  lam = gamma ||sum_i p_i y_i phi_i|| / (n q), and
 
     P_lam(w / gamma) - D_lam(p / q) = (U(p) - gamma) / (n q gamma).
 
-For ||w|| < 1 divide lam by ||w||; the gap is then smaller than the right-hand side. A free bias asks
-for p with mass 1/2 on each class.
+For ||w|| < 1 divide lam by ||w||; the gap is then smaller than the right-hand side. At the optimum
+nu = mean hinge / ||w|| of the regularised solution, which grows with lam from 0 (rows that can be
+separated; otherwise from a nu below which w has room in the ball, and lam is 0).
 
-The water over the responses also tells how long a direction w should be for a given lam:
-P_lam(s w) is least where the volume under the level 1/s has the right slope (`best_scale`). At the
-optimum that volume is n nu, nu = mean hinge / ||w||, which grows with lam.
-
-With a free bias let C+_(j), C-_(j) be the j-th lowest response of each class: at the best bias, water
-stands as over the columns (C+_(j) + C-_(j)) / 2, each of them twice (see `water`).
+Free bias: p needs mass 1/2 on each class. With C+_(j), C-_(j) the j-th lowest response of each
+class, water stands at the best bias as over columns (C+_(j) + C-_(j)) / 2, each of them twice (see
+`water`).
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Problem (2.3), Lemma 2.1.
@@ -32,7 +30,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.problem.objective import Problem
 
-LEAST = 1e-12  # of the largest lam that a distribution may imply: below, lam counts as this
+LEAST = 1e-12  # of U(p): a norm of less counts as this, so that lam is not 0
 
 
 class Basin(NamedTuple):
@@ -66,7 +64,7 @@ def basin(c: FloatArray, y: FloatArray, is_free: bool) -> Basin:
 
 
 def level(columns: Basin, volume: float) -> float:
-    """Return the water level: over any k columns, water cannot stand higher than over them alone."""
+    """Return the water level: it is never higher than over the lowest k columns alone."""
     sums, ranks = np.cumsum(columns.heights), np.arange(1, len(columns.heights) + 1)
     return float(np.min((volume / columns.times + sums) / ranks))
 
@@ -74,6 +72,20 @@ def level(columns: Basin, volume: float) -> float:
 def volume_below(columns: Basin, gamma: float) -> float:
     """Return the volume of water that stands up to gamma."""
     return columns.times * float(np.maximum(0.0, gamma - columns.heights).sum())
+
+
+def distribution(p: FloatArray, y: FloatArray, is_free: bool) -> FloatArray:
+    """Return non-negative masses p as a distribution, with a free bias of mass 1/2 on each class.
+
+    All zeros if there is no mass to share out.
+    """
+    parts = [y > 0.0, y <= 0.0] if is_free else [np.ones(len(y), dtype=bool)]
+    totals = [float(p[part].sum()) for part in parts]
+    found = np.zeros(len(p))
+    if min(totals) > 0.0:
+        for part, total in zip(parts, totals, strict=True):
+            found[part] = p[part] / (len(parts) * total)
+    return found
 
 
 # ---- the adversary's distribution, capped
@@ -127,7 +139,7 @@ def capped(some: list[Curve], mass: float, n: int) -> FloatArray:
     return b
 
 
-def duals_for_lam(some: list[Curve], n: int, lam: float, square: float) -> FloatArray:
+def best_duals(some: list[Curve], n: int, lam: float, square: float) -> FloatArray:
     """Return the capped b with the largest dual value, as far as the responses of w tell it.
 
     D(b) = mean b - ||sum_i b_i y_i phi_i||^2 / (2 lam n^2). The norm is at least b.c / ||w||, and
@@ -144,18 +156,6 @@ def duals_for_lam(some: list[Curve], n: int, lam: float, square: float) -> Float
     at = np.maximum(0.0, np.append(response, response[:-1] + rise * top))
     value = len(some) * found - at**2 / (2.0 * lam * n * square)
     return capped(some, float(found[np.argmax(value)]), n)
-
-
-def duals_for_nu(some: list[Curve], n: int, nu: float, square: float) -> FloatArray:
-    """Return the capped b whose p = b / sum b has the least U(p), as far as the responses tell."""
-    bends, response = masses(some)
-    first = min(float(curve.mass[min(1, len(curve.mass) - 1)]) for curve in some)
-    is_capped = (bends >= first) & (bends > 0.0)
-    if not is_capped.any() or not square > 0.0:
-        return capped(some, float(bends[-1]), n)
-    bends, response = bends[is_capped], response[is_capped]
-    bound = (np.maximum(0.0, response) / np.sqrt(square) + n * nu) / bends
-    return capped(some, float(bends[np.argmin(bound)]), n)
 
 
 def slack_bounds(
@@ -184,10 +184,12 @@ def slack_bounds(
     )
 
 
-def bounds_of(gamma: float, length: float, p: FloatArray, square: float, volume: float) -> SlackBounds:
-    """Return what a w of value gamma and norm `length`, and p, tell; `square` is the norm of p's.
+def bounds_of(
+    gamma: float, length: float, p: FloatArray, square: float, volume: float
+) -> SlackBounds:
+    """Return what a w of value gamma and norm `length` tells, with p.
 
-    That is ||sum_i p_i y_i phi_i||^2. The lam of a p without any norm would be 0: then as good as 0.
+    `square` is ||sum_i p_i y_i phi_i||^2; where that is 0, lam would be too, and is a little more.
     """
     q, norm = float(p.max()), np.sqrt(max(0.0, square))
     bound = norm + volume * q

@@ -41,9 +41,10 @@ class Box(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """Rows of a kernel matrix: row i is values[slot_of[i]], or absent where slot_of[i] < 0.
+    """Rows of a kernel matrix: K(x_i, x_k) is values[slot_of[i], column_of[k]].
 
-    `last_use` of a slot is set to the step count, from `clock` on, so that rows can make room.
+    A row is absent where slot_of[i] < 0. `last_use` of a slot is set to the step count, from
+    `clock` on, so that rows can make room.
     """
 
     values: Any
@@ -51,6 +52,7 @@ class Matrix(NamedTuple):
     last_use: Any
     clock: int
     diagonal: FloatArray
+    column_of: Any
 
 
 class Ascent(NamedTuple):
@@ -65,7 +67,8 @@ class Ascent(NamedTuple):
 def whole(K: Any, diagonal: FloatArray) -> Matrix:
     """Return a matrix that is there in full."""
     m = len(K)
-    return Matrix(K, np.arange(m, dtype=np.int32), np.zeros(m, dtype=np.int64), 0, diagonal)
+    places = np.arange(m, dtype=np.int32)
+    return Matrix(K, places, np.zeros(m, dtype=np.int64), 0, diagonal, places)
 
 
 def new_ascent(beta: FloatArray, r: FloatArray, box: Box) -> Ascent:
@@ -114,7 +117,7 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
     there, or -1.
     """
     beta, r, up, down = ascent
-    diagonal, least = K.diagonal, np.inf
+    diagonal, columns, least = K.diagonal, K.column_of, np.inf
     if len(active) == 0:
         return 0, 0.0, least, -1
     i = dearest(r, up, active)
@@ -130,7 +133,7 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
             bottom = min(bottom, price)
             b = top - price
             if b > 0.0:
-                a = curvature_of(Kii, diagonal[k] + box.ridge[k], row[k])
+                a = curvature_of(Kii, diagonal[k] + box.ridge[k], row[columns[k]])
                 gain = b * b / a
                 if gain > most:
                     j, most = k, gain
@@ -140,12 +143,12 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
             return t, np.inf, least, j
         K.last_use[K.slot_of[j]] = K.clock + t
         Kjj = diagonal[j] + box.ridge[j]
-        least = min(least, (Kii + Kjj - 2.0 * row[j]) / max(abs(Kii) + abs(Kjj), NONE))
-        step = (top - r[j] - down[j]) / curvature_of(Kii, Kjj, row[j])
+        least = min(least, (Kii + Kjj - 2.0 * row[columns[j]]) / max(abs(Kii) + abs(Kjj), NONE))
+        step = (top - r[j] - down[j]) / curvature_of(Kii, Kjj, row[columns[j]])
         step = min(step, room_above(beta[i], box.high[i]), room_below(beta[j], box.low[j]))
         move(ascent, box, i, step)
         move(ascent, box, j, -step)
-        i = follow(row, K.values[K.slot_of[j]], step, r, up, active)
+        i = follow(row, K.values[K.slot_of[j]], columns, step, ascent, active)
     return steps, np.inf, least, -1
 
 
@@ -156,11 +159,12 @@ def curvature_of(Kii, Kjj, Kij):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def follow(row_i, row_j, step, r, up, active):  # type: ignore[no-untyped-def]
+def follow(row_i, row_j, columns, step, ascent, active):  # type: ignore[no-untyped-def]
     """Bring the residuals up to date with a pair's step; return the next one to raise."""
+    r, up = ascent.r, ascent.up
     best, top = active[0], -np.inf
     for k in active:
-        r[k] -= step * (np.float64(row_i[k]) - np.float64(row_j[k]))
+        r[k] -= step * (np.float64(row_i[columns[k]]) - np.float64(row_j[columns[k]]))
         if r[k] + up[k] > top:
             best, top = k, r[k] + up[k]
     return best
@@ -219,7 +223,7 @@ def ascend_singles(K, ascent, box, active, tol, steps):  # type: ignore[no-untyp
             step = max(costs / max(curvature, NONE), -room_below(ascent.beta[i], box.low[i]))
         move(ascent, box, i, step)
         for k in active:
-            r[k] -= step * row[k]
+            r[k] -= step * row[K.column_of[k]]
     return steps, np.inf, least, -1
 
 
