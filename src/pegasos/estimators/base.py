@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -87,7 +88,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             setattr(self, name, value)
         self._settle(problem, solution)
         callbacks.finish()
-        self._warn(solution, rows)
+        self._warn(replace(solution, certificate=self.certificate_), rows)
 
     def _stopping(self, parameters: Parameters, rows: Rows, Y: FloatArray) -> Stopping:
         """Return the limits of a fit."""

@@ -45,6 +45,11 @@ def diagnosis(estimator: Any, solution: Solution, rows: Rows) -> str:
 def guarantee(certificate: Certificate) -> str:
     """Say what is proven about the model."""
     gap = certificate.relative_gap
+    if not certificate.is_proven:
+        return (
+            f"The objective is {certificate.primal:.4g}, with no proof, since the kernel is not "
+            "positive semi-definite"
+        )
     if not np.isfinite(gap):
         return f"The objective is {certificate.primal:.4g}, with no useful bound on the optimum yet"
     if gap > 1.0:

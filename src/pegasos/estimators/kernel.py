@@ -137,6 +137,7 @@ class KernelEstimator(CertifiedEstimator):
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
         if isinstance(self._kernel, Precomputed):
+            check_dense(rows)
             return Cross(self._kernel, rows, rows, self.support_)
         return Cross(self._kernel, rows, as_rows(self.support_vectors_))
 
@@ -186,26 +187,32 @@ def finite(number: Any, name: str) -> None:
 
 def check_precomputed(rows: Rows) -> None:
     """Refuse a kernel matrix that is sparse, not square or not symmetric."""
-    if isinstance(rows, CsrRows):
-        raise InvalidData(
-            'kernel="precomputed" needs a dense matrix of kernel values; got a sparse one. Use '
-            "X.toarray()."
-        )
+    check_dense(rows)
     n, m = shape(rows)
     if n != m:
         raise InvalidData(
             f'kernel="precomputed" needs a square matrix, one row and one column per training row; '
             f"X has shape ({n}, {m})."
         )
-    largest = float(np.abs(rows.X).max(initial=0.0))
+    largest = max(float(rows.X.max(initial=0)), -float(rows.X.min(initial=0)))
     for first, stop in ranges(n, max(1, 1_000_000 // n)):
-        difference = np.abs(rows.X[first:stop] - rows.X[:, first:stop].T)
+        difference = np.subtract(rows.X[first:stop], rows.X[:, first:stop].T, dtype=np.float64)
+        np.abs(difference, out=difference)
         if difference.max() > ASYMMETRIC * largest:
             i, j = np.unravel_index(int(difference.argmax()), difference.shape)
             raise InvalidData(
                 f'kernel="precomputed" needs a symmetric matrix; X[{i + first}, {j}] = '
                 f"{rows.X[i + first, j]:.6g} but X[{j}, {i + first}] = {rows.X[j, i + first]:.6g}."
             )
+
+
+def check_dense(rows: Rows) -> None:
+    """Refuse a kernel matrix that is sparse."""
+    if isinstance(rows, CsrRows):
+        raise InvalidData(
+            'kernel="precomputed" needs a dense matrix of kernel values; got a sparse one. Use '
+            "X.toarray()."
+        )
 
 
 def on_support(ball: Ball, support: Any) -> Ball:

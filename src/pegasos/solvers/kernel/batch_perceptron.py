@@ -219,9 +219,7 @@ def walk(problem: Problem, run: Run, options: BatchPerceptron, steps: int) -> in
     while run.steps < stop and gram.evaluations <= computed + KERNEL_VALUES:
         pause = min(stop, run.next_turn)
         rows = KeptRows(gram.store, gram.slot_of, gram.last_use, gram.diagonal, gram.clock)
-        before = run.steps
-        run.now = take_steps(rows, run.y, run.path, rule, run.now, pause - before)
-        gram.hits += run.steps - before
+        run.now = take_steps(rows, run.y, run.path, rule, run.now, pause - run.steps)
         if run.now.i != NOT_CHOSEN:
             gram.hold(next_rows(gram, run))
         elif run.steps == run.next_turn:

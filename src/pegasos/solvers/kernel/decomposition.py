@@ -10,9 +10,9 @@ q = 2 with the second row chosen by the gain of its exact step is SMO [FCL05]. A
 SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from matrix products. The
 first working set is a random sample; from then on it holds the rows with the largest violations,
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
-the store: a support vector's row is computed once. Where there is room, `smo` reads these rows and
-asks for those it lacks, which are brought in together with the next most likely to move; otherwise,
-and on the first sample, it is given the q x q block of K.
+the store: a support vector's row is computed once. `smo` is given the q x q block of K; but if that
+would be a good part of all of K, it reads the rows in the store and asks for those it lacks, which
+are brought in together with the next most likely to move.
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -62,7 +62,8 @@ FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner 
 AHEAD = 0.1  # of the worst model's gap: models below wait for the others
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
-ROWS_AHEAD = 128  # brought in together with one that is needed
+ROWS_AHEAD = 256  # brought in together with one that is needed
+MANY = 0.25  # of all rows: if so many are new to a working set, most of them stay in it
 KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
 
 
@@ -171,9 +172,10 @@ def rounds(
 def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iterator[Advance]:
     """Maximise over the coefficients of rows W of model k; bring all responses up to date."""
     gram, models = problem.rows, state.models
-    has_room = gram.capacity - gram.used >= np.count_nonzero(gram.slot_of[W] < 0)
-    is_lazy = has_room and (gram.used > 0 or len(W) == gram.n)
-    block = None if is_lazy else gram.square_block(W)
+    new = np.count_nonzero(gram.slot_of[W] < 0)
+    is_whole = len(W) == gram.n or (gram.used > 0 and new >= MANY * gram.n)
+    reads_store = is_whole and gram.capacity - gram.used >= new
+    block = None if reads_store else gram.square_block(W)
     before, box, active = models.B[W, k], box_of(problem, k, W), np.arange(len(W))
     ascent = new_ascent(before.copy(), problem.costs.Y[W, k] - models.F[W, k], box)
     ascent.r[:] -= box.ridge * before
