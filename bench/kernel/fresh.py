@@ -29,7 +29,7 @@ def measure_here(dataset: KernelDataset, solver_name: str, effort: str, limit: f
     solver = SOLVERS[solver_name]
     warm_up(solver, dataset, limit)
     X = solver.container(dataset.X)
-    rung = {str(rung): rung for rung in solver.ladder(limit)}[effort]
+    rung = {str(rung): rung for rung in solver.ladder(limit, dataset.is_large)}[effort]
     return extra_bytes(lambda: timed(solver, X, dataset, rung))
 
 

@@ -104,7 +104,7 @@ class Results:
 
 def save(results: Results) -> None:
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(asdict(results), indent=1))
+    RESULTS.write_text(json.dumps(asdict(results), indent=1, default=float))
 
 
 def load() -> Results:

@@ -24,4 +24,5 @@ def load() -> KernelDataset:
         X_test=X_test.astype(np.float32),
         y_test=y_test,
         gamma=GAMMA,
+        is_large=True,
     )

@@ -19,6 +19,7 @@ class KernelDataset(Dataset):
     y_test: NDArray[np.int64]
     gamma: float
     has_bias: bool = True
+    is_large: bool = False  # fits of some take minutes: fewer competitors, fewer rungs
 
     @property
     def key(self) -> str:

@@ -14,4 +14,6 @@ def load() -> KernelDataset:
     X, y = cached("mnist8", parse)
     X_test, y_test = cached("mnist8-test", partial(parse, "t10k"))
     note = "MNIST digit 8 vs rest"
-    return KernelDataset(NAME, X, y, LAM, note, X_test=X_test, y_test=y_test, gamma=GAMMA)
+    return KernelDataset(
+        NAME, X, y, LAM, note, X_test=X_test, y_test=y_test, gamma=GAMMA, is_large=True
+    )

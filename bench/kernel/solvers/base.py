@@ -19,6 +19,7 @@ from bench.objective import Matrix
 
 CACHE_MB = 2000  # for kernel values, everybody's
 TOLS = (1.0, 0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 1e-4)  # of libsvm's stopping rule
+TOLS_OF_LARGE = (0.1, 1e-2, 1e-3)  # where a fit takes minutes
 NARROW = 1000  # columns up to which some take sparse rows better as dense ones
 
 
@@ -29,9 +30,9 @@ class KernelSolver(Competitor):
         """Tell whether the solver can take the problem; those here have a bias, always."""
         return dataset.has_bias
 
-    def ladder(self, limit: float) -> tuple[Effort, ...]:
+    def ladder(self, limit: float, is_large: bool = False) -> tuple[Effort, ...]:
         """List the efforts to try, least first; `limit` in seconds is for those who obey one."""
-        return tuple(Effort(tol=tol) for tol in TOLS)
+        return tuple(Effort(tol=tol) for tol in (TOLS_OF_LARGE if is_large else TOLS))
 
     @abstractmethod
     def container(self, X: Matrix) -> Matrix:

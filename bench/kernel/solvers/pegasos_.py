@@ -11,6 +11,7 @@ from bench.competitor import Effort
 from bench.kernel.solvers.base import NARROW, KernelSolver, as_dense, expansion
 
 TOLS = (0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
+TOLS_OF_LARGE = (1e-2, 1e-3, 1e-4)
 UNLIMITED = 1_000_000  # epochs; the tolerance or the time decides
 NEVER = 1e-15  # a tolerance that is not reached: the epochs decide
 
@@ -33,8 +34,9 @@ class OurSolver(KernelSolver):
     def supports(self, dataset):
         return True
 
-    def ladder(self, limit):
-        return tuple(Effort(tol=tol, seconds=limit) for tol in TOLS)
+    def ladder(self, limit, is_large=False):
+        tols = TOLS_OF_LARGE if is_large else TOLS
+        return tuple(Effort(tol=tol, seconds=limit) for tol in tols)
 
     def container(self, X):
         return as_dense(X, X.dtype) if issparse(X) and X.shape[1] <= NARROW else X

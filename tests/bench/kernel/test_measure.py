@@ -24,7 +24,7 @@ class MadeUp(KernelSolver):
     def __init__(self, name="made up", refusal=""):
         self.name, self.refusal, self.calls = name, refusal, []
 
-    def ladder(self, limit):
+    def ladder(self, limit, is_large=False):
         return tuple(Effort(tol=tol) for tol in (0.3, 0.05, 0.005))
 
     def container(self, X):
