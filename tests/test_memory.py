@@ -1,4 +1,7 @@
-"""A fit adds no copy of X: at most 40 bytes per row and 40 per feature, and a small constant."""
+"""A fit adds no copy of X: at most 40 bytes per row and 40 per feature, and a small constant.
+
+With a kernel: at most `cache_size`, 64 bytes per row and model, and a small constant.
+"""
 
 import tracemalloc
 
@@ -6,10 +9,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pegasos import PegasosClassifier, PegasosRegressor
+from pegasos import (
+    Decomposition,
+    KernelPegasosClassifier,
+    KernelPegasosRegressor,
+    PegasosClassifier,
+    PegasosRegressor,
+)
 
 PER_ROW = PER_FEATURE = 40
 CONSTANT = 100_000  # history, certificate, buffers of NumPy
+PER_ROW_OF_KERNEL = 64
+CONSTANT_OF_KERNEL = 1_000_000  # tables of rows that are computed together, and the same
+MEGABYTE = 1 << 20
 
 
 def data(n, d, kind):
@@ -54,3 +66,63 @@ def test_many_classes_take_no_more_per_model():
     y = np.arange(3_000) % 5
     used = peak(PegasosClassifier(C=1e-6, random_state=0, max_iter=3, tol=0.5), X, y)
     assert used <= 5 * (PER_ROW * 3_000 + PER_FEATURE * 2_000) + CONSTANT
+
+
+def separable(n, kind, classes=2):
+    """Rows of few support vectors: classes with a gap between them."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 5)), rng.integers(0, classes, n)
+    X[:, 0] += 8.0 * y
+    if kind == "csr":
+        X = sparse.csr_array(X * (np.arange(5) < rng.integers(1, 6, n)[:, None]))
+    return X.astype(np.float64 if kind == "csr" else kind), y
+
+
+def beyond_cache(estimator, X, y, models=1):
+    """Bytes that a fit takes at most beyond its cache, less what each row may."""
+    estimator.fit(X[:4500], y[:4500])  # compiles what `peak` does not: more rows than one block
+    used = peak(estimator, X, y)
+    return used - estimator.cache_size * MEGABYTE - PER_ROW_OF_KERNEL * models * len(y)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "uint8", "csr"])
+def test_a_kernel_fit_stays_within_its_cache(kind):
+    X, y = separable(20_000, kind)
+    model = KernelPegasosClassifier(gamma=0.2, cache_size=50.0, random_state=0)
+    assert beyond_cache(model, X, y) <= CONSTANT_OF_KERNEL
+    assert len(model.support_) < 4000
+
+
+@pytest.mark.parametrize("solver", [Decomposition(), Decomposition(2)], ids=str)
+@pytest.mark.parametrize("cache_size", [4.0, 20.0])
+def test_small_caches_are_obeyed_too(solver, cache_size):
+    X, y = separable(6_000, "float32")
+    model = KernelPegasosClassifier(gamma=0.1, cache_size=cache_size, solver=solver, tol=0.01)
+    assert beyond_cache(model, X, y) <= CONSTANT_OF_KERNEL
+
+
+def test_several_kernel_models_share_one_cache():
+    X, y = separable(6_000, "float32", classes=3)
+    model = KernelPegasosClassifier(gamma=0.1, cache_size=20.0, random_state=0, tol=0.01)
+    assert beyond_cache(model, X, y, models=3) <= CONSTANT_OF_KERNEL
+
+
+def test_kernel_regression_stays_within_its_cache():
+    X, _ = separable(6_000, "float32")
+    model = KernelPegasosRegressor(gamma=0.1, epsilon=0.3, cache_size=20.0, random_state=0)
+    assert beyond_cache(model, X, 0.2 * X[:, 0] + np.sin(X[:, 1])) <= CONSTANT_OF_KERNEL
+
+
+@pytest.mark.parametrize("kind", ["float32", "csr"])
+def test_predictions_take_little_beside_the_values_that_are_computed_at_a_time(kind):
+    X, y = separable(50_000, kind)
+    model = KernelPegasosClassifier(gamma=0.1, random_state=0).fit(X[:2000], y[:2000])
+    model.certain(X[:2000])  # compiles
+    for ask, per_row in ((model.predict, 40), (model.certain, 80)):
+        tracemalloc.start()
+        try:
+            ask(X)
+            _, used = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert used <= 60 * MEGABYTE + per_row * 50_000

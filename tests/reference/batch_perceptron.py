@@ -1,4 +1,4 @@
-"""The batch perceptron by definition: sorted columns, whole kernel matrix, no state between steps."""
+"""The batch perceptron by definition: sorted columns, the whole kernel matrix, no state kept."""
 
 import numpy as np
 
@@ -35,16 +35,27 @@ def gamma_for_lam(c, y, free, lam, square):
     return 1.0 / s if s > 0 else np.inf
 
 
-def adversary(c, y, free, gamma):
-    """p*: uniform over the rows under water; with a free bias over the k lowest of each class."""
-    p, edge = np.zeros(len(c)), gamma + 1e-12 * abs(gamma) if np.isfinite(gamma) else gamma
-    if not free:
-        p[c <= edge] = 1.0 / np.sum(c <= edge)
-        return p
-    k = max(1, np.sum(columns(c, y, free)[0] <= edge))
-    for sign in (1.0, -1.0):
-        rows = np.flatnonzero(y == sign)
-        p[rows[np.argsort(c[rows], kind="stable")[:k]]] = 1.0 / (2 * k)
+def adversary(c, y, free, gamma, lam_of=None):
+    """p*: mass on the rows under water, 1/2 for each class if the bias is free; ties share evenly.
+
+    Given lam, a column at the level counts in part: so that sum_i b_i c_i = n lam ||w||^2 / gamma.
+    `lam_of` is (lam, ||w||^2).
+    """
+    n, (h, times) = len(c), columns(c, y, free)
+    edge = gamma + 1e-12 * abs(gamma) if np.isfinite(gamma) else gamma
+    rows = float(max(1, np.sum(h <= edge)))                    # of each class, if free
+    if lam_of is not None and np.isfinite(gamma):
+        asked = n * lam_of[0] * lam_of[1] / (times * gamma)
+        below = h < gamma - 1e-12 * abs(gamma)
+        rows = min(rows, np.sum(below) + max(0.0, (asked - h[below].sum()) / gamma))
+    p = np.zeros(n)
+    for some in ([y > 0, y < 0] if free else [y != 0]):
+        some = np.flatnonzero(some)
+        rest = rows
+        for height in np.unique(c[some]):
+            tied = some[c[some] == height]
+            p[tied] = min(1.0, rest / len(tied)) / (rows * times)
+            rest -= min(rest, len(tied))
     return p
 
 
@@ -62,7 +73,7 @@ def batch_perceptron(K, y, choices, nu=None, lam=None, free=False, curved=False)
         gamma = (                                              # line 5
             gamma_for_lam(c, y, free, lam, square) if nu is None else gamma_for_nu(c, y, free, nu)
         )
-        p = adversary(c, y, free, gamma)
+        p = adversary(c, y, free, gamma, (lam, square) if nu is None else None)
         if t > len(choices):
             return alpha, alpha_sum, p_sum, p
         p_sum += p

@@ -37,7 +37,7 @@ from pegasos.problem.pairs import (
     side,
 )
 
-SHARE_OF_BLOCKS = 0.25  # of the memory budget, for square blocks; the store takes the rest
+SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
 COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
 SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
@@ -133,10 +133,11 @@ class Gram(Kernelized):
         self.diagonal = diagonal(kernel, rows)
         self.is_indefinite = bool((self.diagonal < 0.0).any())
         itemsize = self.precision.itemsize
-        self.block_rows = int(max(2, (SHARE_OF_BLOCKS * budget / itemsize) ** 0.5))
+        beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch, never both
+        self.block_rows = max(2, int(beside**0.5))
+        self.scratch_rows = max(1, min(SCRATCH_VALUES, beside) // n)
         gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
-        beside = max(SHARE_OF_BLOCKS * budget, SCRATCH_VALUES * itemsize)  # never both at a time
-        room = int(budget - beside - gathered * self.side.precision.itemsize)
+        room = int((1.0 - SHARE_OF_BLOCKS) * budget - gathered * self.side.precision.itemsize)
         room //= max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
         self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
@@ -232,7 +233,7 @@ class Gram(Kernelized):
         self.add_kept(slots[is_kept], B[used[is_kept]], Z)
         missing = used[~is_kept]
         self.misses += len(missing)
-        length = max(1, SCRATCH_VALUES // self.n)
+        length = self.scratch_rows
         scratch = np.empty((min(length, len(missing)), self.n), dtype=self.precision)
         for first, stop in ranges(len(missing), length):
             some, places = missing[first:stop], np.arange(stop - first)

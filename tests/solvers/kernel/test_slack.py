@@ -1,4 +1,4 @@
-"""The slack-constrained problem: bounds that hold, an identity to rounding, duals of the best size."""
+"""The slack-constrained problem: bounds that hold, an identity to rounding, the best duals."""
 
 import numpy as np
 import pytest

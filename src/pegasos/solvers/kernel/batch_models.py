@@ -105,6 +105,8 @@ class BatchPerceptronState:
     implied_lam: float | None = None
     offered: int = 0
     steps: int = 0
+    estimate: float = float("inf")  # relative gap after `assessed` steps
+    assessed: int = 0
     place: tuple[int, int] = (0, 0)  # the model whose epoch it is; steps into it
 
     def coefficients(self, problem: Problem) -> FloatArray:

@@ -61,6 +61,8 @@ AHEAD = 16  # rows of K computed together, at most
 LIKELY = 0.2  # mass put on a row so far that makes it worth computing ahead
 RANDOM_START = 8  # the first n/8 steps are at random: the first p* are too far from the last ones
 
+GROWN = 1.05  # factor of the steps after which the gap, falling like 1/t, is looked at again
+
 Choice = Literal["random", "deterministic"]
 Step = Literal["curved", "root"]
 
@@ -83,6 +85,14 @@ class BatchPerceptron(Options):
     step : {"curved", "root"}, default="curved"
         The paper's eta_0/sqrt(t) throughout ("root"), or 1/(r t), r the curvature of the objective
         over the ball, once that is shorter.
+
+    Examples
+    --------
+    >>> from pegasos import KernelPegasosClassifier
+    >>> solver = BatchPerceptron(choice="deterministic")
+    >>> model = KernelPegasosClassifier(solver=solver, tol=0.01)
+    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]).certificate_.is_within_tol
+    True
     """
 
     nu: float | None = None
@@ -168,7 +178,9 @@ class BatchPerceptron(Options):
         visited = (k * n + done) // K - visited
         if k < K:
             return Advance(visited, False)
-        return Advance(visited, True, relative_gap(problem, state))
+        if state.steps >= GROWN * state.assessed:
+            state.assessed, state.estimate = state.steps, relative_gap(problem, state)
+        return Advance(visited, True, state.estimate)
 
     def iterate(
         self, problem: Problem, state: BatchPerceptronState

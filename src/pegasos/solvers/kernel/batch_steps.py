@@ -84,7 +84,7 @@ class Now(NamedTuple):
 
 
 class Adversary(NamedTuple):
-    """p*: q for a row below the low of its class, a share of q for rows tied there, 0 above."""
+    """p*: q for rows below the low of their class, a share of q for those tied there, 0 above."""
 
     low_plus: float
     low_minus: float
@@ -142,25 +142,23 @@ def follow(row, step, shrink, y, path):  # type: ignore[no-untyped-def]
 def find_gamma(c, y, square, rule, scratch):  # type: ignore[no-untyped-def]
     """Find the water level; return p* and the mean of the responses under it."""
     amount = rule.amount * square if rule.is_lam else rule.amount
-    if rule.is_free:
-        if rule.is_lam:
-            gamma, _, k, low_plus, low_minus = balanced_best_level(c, y, amount, scratch)
-        else:
-            gamma, _, k, low_plus, low_minus = balanced_water_level(c, y, amount, scratch)
-        p = balanced_adversary(c, y, k, low_plus, low_minus)
+    if rule.is_lam and rule.is_free:
+        gamma, mass, low_plus, low_minus = balanced_best_level(c, y, amount, scratch)
+    elif rule.is_lam:
+        gamma, mass, low_plus, low_minus = best_level(c, amount, scratch)
+    elif rule.is_free:
+        gamma, _, k, low_plus, low_minus = balanced_water_level(c, y, amount, scratch)
+        mass = float(k)
     else:
-        gamma = best_level(c, amount, scratch) if rule.is_lam else water_level(c, amount, scratch)
-        k = 0
-        for i in range(len(c)):
-            k += c[i] <= gamma
-        q = 1.0 / max(1, k)
-        p = Adversary(gamma, gamma, q, q, q)
+        gamma = low_plus = low_minus = water_level(c, amount, scratch)
+        mass = np.inf  # rows tied at the level count in full
+    p = adversary(c, y, rule.is_free, mass, low_plus, low_minus)
     return p, (amount * p.q / gamma if rule.is_lam else gamma - amount * p.q)
 
 
 @inlined
-def balanced_adversary(c, y, k, low_plus, low_minus):  # type: ignore[no-untyped-def]
-    """Return p* with mass 1/2 on the k lowest rows of each class."""
+def adversary(c, y, is_free, mass, low_plus, low_minus):  # type: ignore[no-untyped-def]
+    """Return p* from the mass, in rows, that lies on rows up to the lows; on each class if free."""
     less_plus, less_minus, tied_plus, tied_minus = 0, 0, 0, 0
     for i in range(len(c)):
         if y[i] > 0.0:
@@ -169,10 +167,21 @@ def balanced_adversary(c, y, k, low_plus, low_minus):  # type: ignore[no-untyped
         else:
             less_minus += c[i] < low_minus
             tied_minus += c[i] == low_minus
-    q = 0.5 / k
-    share_plus = q * (k - less_plus) / max(1, tied_plus)
-    share_minus = q * (k - less_minus) / max(1, tied_minus)
-    return Adversary(low_plus, low_minus, q, share_plus, share_minus)
+    if not is_free:
+        less, tied = less_plus + less_minus, tied_plus + tied_minus
+        share = share_of_ties(mass, less, tied)
+        q = 1.0 / (less + share * tied)
+        return Adversary(low_plus, low_minus, q, q * share, q * share)
+    q = 0.5 / mass
+    share_plus = share_of_ties(mass, less_plus, tied_plus)
+    share_minus = share_of_ties(mass, less_minus, tied_minus)
+    return Adversary(low_plus, low_minus, q, q * share_plus, q * share_minus)
+
+
+@inlined
+def share_of_ties(mass, less, tied):  # type: ignore[no-untyped-def]
+    """Return which part of a row each of the rows tied at the low counts for."""
+    return min(1.0, max(0.0, (mass - less) / tied)) if tied > 0 else 0.0
 
 
 @inlined

@@ -10,17 +10,36 @@ gamma lies, as in `water`: O(n), no sorting. The slope jumps at every column: ga
 Free bias: with the sums s_j of the j-th lowest responses of both classes, the mean loss at the best
 bias is 1/n sum_j (2 - s s_j)_+, so 2 gamma is found among the s_j as gamma is among the c_i.
 
-A w with which no response gains (c_i <= 0 on the whole, as at w = 0) is best at length 0: gamma is
-infinite, and all rows are under water.
+The adversary's answer to lam is b with b_i = 1 below gamma, 0 above and sum_i b_i c_i = stiffness /
+gamma: where gamma is a column, that column counts in part. `mass` is the sum of b; p* = b / mass.
+
+A w with which nothing is gained (as at w = 0) is best at length 0: gamma is infinite, and all rows
+are under water.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import inlined, kernel, reordering_sums
-from pegasos.solvers.kernel.water import BalancedLevel, ninther, partition, select, split
+from pegasos.solvers.kernel.water import ninther, partition, select, split
+
+LEAST_MASS = 1e-12  # in rows: less is lost in rounding
+
+
+class BestLevel(NamedTuple):
+    """The level, and the sum of b; with a free bias that of each class.
+
+    `low_plus` and `low_minus` are the highest responses of each class with b > 0, or gamma itself.
+    """
+
+    gamma: float
+    mass: float
+    low_plus: float
+    low_minus: float
 
 
 def best_scale(c: FloatArray, y: FloatArray, is_free: bool, stiffness: float) -> float:
@@ -28,12 +47,12 @@ def best_scale(c: FloatArray, y: FloatArray, is_free: bool, stiffness: float) ->
     scratch = np.empty_like(c)
     if is_free:
         return 1.0 / float(balanced_best_level(c, y, stiffness, scratch).gamma)
-    return 1.0 / float(best_level(c, stiffness, scratch))
+    return 1.0 / float(best_level(c, stiffness, scratch).gamma)
 
 
 @kernel
 def best_level(c, stiffness, scratch):  # type: ignore[no-untyped-def]
-    """Return 1/s for the best s; `scratch` has the shape of c and is overwritten."""
+    """Return the level for responses c; `scratch` has the shape of c and is overwritten."""
     for i in range(len(c)):
         scratch[i] = c[i]
     lower = partition(scratch, 0, len(c), 0.0, True)  # never above water
@@ -50,12 +69,14 @@ def best_level(c, stiffness, scratch):  # type: ignore[no-untyped-def]
                 middle = partition(scratch, lower, upper, height, True)
                 middle_sum = lower_sum + total(scratch, lower, middle)
             lower, low, lower_sum = middle, max(low, height), middle_sum
-    return clipped(stiffness, lower_sum, low, high)
+    gamma = level_between(stiffness, lower_sum, low, high)
+    mass = max(LEAST_MASS, lower + (stiffness / gamma - lower_sum) / gamma)
+    return BestLevel(gamma, mass, gamma, gamma)
 
 
 @kernel
 def balanced_best_level(c, y, stiffness, scratch):  # type: ignore[no-untyped-def]
-    """Return the level over c + y b at the best bias, as a `BalancedLevel` without b (nan)."""
+    """Return the level over c + y b at the best bias b; rows of both classes must occur."""
     n_plus = split(c, y, scratch)
     plus, minus = scratch[:n_plus], scratch[n_plus:]
     lower, upper = 0, min(len(plus), len(minus))
@@ -67,20 +88,21 @@ def balanced_best_level(c, y, stiffness, scratch):  # type: ignore[no-untyped-de
         top_plus = select(plus, lower, upper, middle)
         top_minus = select(minus, lower, upper, middle)
         height = 0.5 * (top_plus + top_minus)
-        middle_sum = lower_sum + total(plus, lower, middle) + total(minus, lower, middle)
-        if height > 0.0 and middle_sum * height >= stiffness:
+        middle_sum = lower_sum + 0.5 * (total(plus, lower, middle) + total(minus, lower, middle))
+        if height > 0.0 and 2.0 * middle_sum * height >= stiffness:
             upper, high, high_plus, high_minus = middle, height, top_plus, top_minus
         else:
-            lower, lower_sum = middle + 1, middle_sum + (top_plus + top_minus)
+            lower, lower_sum = middle + 1, middle_sum + height
             low, low_plus, low_minus = max(low, height), top_plus, top_minus
-    if lower == 0:  # the lowest pair alone would do with less: it decides
-        lower, low_plus, low_minus = 1, high_plus, high_minus
-    gamma = clipped(stiffness, lower_sum, low, high)
-    return BalancedLevel(gamma, np.nan, lower, low_plus, low_minus)
+    gamma = level_between(0.5 * stiffness, lower_sum, low, high)
+    mass = max(LEAST_MASS, lower + (0.5 * stiffness / gamma - lower_sum) / gamma)
+    if gamma == high and gamma < np.inf:
+        low_plus, low_minus = high_plus, high_minus
+    return BestLevel(gamma, mass, low_plus, low_minus)
 
 
 @inlined
-def clipped(stiffness, lower_sum, low, high):  # type: ignore[no-untyped-def]
+def level_between(stiffness, lower_sum, low, high):  # type: ignore[no-untyped-def]
     """Return where the slope is 0 with these columns under water, between the two around it."""
     gamma = stiffness / lower_sum if lower_sum > 0.0 else np.inf
     return min(high, max(low, gamma))
