@@ -10,9 +10,14 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from types import TracebackType
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 T = TypeVar("T")
+
+BLAS = ThreadpoolController()
 
 _pools: dict[int, ThreadPoolExecutor] = {}  # by process: a pool does not survive a fork
 
@@ -45,6 +50,47 @@ def each(work: Callable[[T], None], parts: Iterable[T]) -> None:
     for error in errors:
         if error is not None:
             raise error
+
+
+class OneBlasThread:
+    """While anyone is inside, matrix products take one thread; parts run side by side instead.
+
+    The limit is of the whole process: it is set by the first to come in, and taken back by the last
+    to go out, whichever threads they are.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.inside = threading.Lock(), 0
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.inside += 1
+            if self.inside == 1:
+                self.limit = BLAS.limit(limits=1, user_api="blas")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limit.restore_original_limits()
+
+
+one_blas_thread = OneBlasThread()
+
+
+def _forget_threads() -> None:
+    """In a forked child: nobody is inside, and no lock is held."""
+    one_blas_thread.__init__()  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 class _Gate:

@@ -30,6 +30,7 @@ LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
 UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so far
+ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive semi-definite
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 COMPILES = "compiling for this kind of data, once per machine; about 10 s"
@@ -172,6 +173,8 @@ class _Run:
             return Outcome.INTERRUPT
         if self.epochs >= limits.max_iter:
             return Outcome.EPOCHS
+        if self.epochs >= ENOUGH_UNPROVEN and getattr(self.problem.rows, "is_indefinite", False):
+            return Outcome.INDEFINITE
         if self.seconds() + self._seconds_to_finish() >= limits.max_time:
             return Outcome.TIME
         return None
@@ -262,6 +265,8 @@ class _Run:
         gap = self.judge.relative_gap().max()
         if gap <= limits.tol and (gap <= self._target() or self._is_rounding()):
             return Outcome.TOLERANCE
+        if gap > limits.tol and self.judge.is_hidden_by_rounding(limits.tol):
+            return Outcome.ROUNDING
         if limits.rule == "decisions" and self._settled() >= limits.settled:
             return Outcome.DECISIONS
         return None

@@ -23,7 +23,13 @@ from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouch
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.losses import gain, gap_term, slope, value
 from pegasos.problem.objective import Problem, weight
-from pegasos.problem.space import as_stored, combination, distances, square_norms
+from pegasos.problem.space import (
+    as_stored,
+    combination,
+    distances,
+    expansion_size,
+    square_norms,
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class Evaluation:
     dual: FloatArray
     gap: FloatArray
     distance: FloatArray  # ||w - w(a)||^2, a regularised bias included
+    hidden: FloatArray  # part of the gap that stands for the rounding of kernel values
 
 
 def evaluate(
@@ -72,9 +79,25 @@ def evaluate(
     primal = 0.5 * problem.lam * square + losses
     dual = gains - 0.5 * problem.lam * square_a
     gap = terms + 0.5 * problem.lam * distance
+    hidden = np.zeros_like(gap)
     if isinstance(problem.rows, Kernelized):  # rounding may have made a square norm negative, so 0
         gap = np.where(square > 0.0, gap, np.maximum(gap, primal - dual))
-    return Evaluation(W, b, primal, dual, gap, distance)
+        hidden = hidden_by_rounding(problem, W)
+    return Evaluation(W, b, primal, dual, gap + hidden, distance, hidden)
+
+
+def hidden_by_rounding(problem: Problem, W: FloatArray) -> FloatArray:
+    """Estimate what errors of kernel values, independent of each other, may add to a gap.
+
+    With coefficients of root sum of squares B, a score is off by `rounding` times B sqrt(K(x, x)),
+    the mean loss by that over the root of n, once at w and once at the optimum; the square norm is
+    off by `rounding` B^2.
+    """
+    rows = problem.rows
+    size = expansion_size(rows, W)
+    typical = float(np.sqrt(np.abs(rows.diagonal).mean()))
+    mean = 2.0 * typical / np.sqrt(len(rows.diagonal))
+    return np.asarray(rows.rounding * size * (mean + problem.lam * size))
 
 
 def losses_at_zero(problem: Problem, zeros: FloatArray) -> FloatArray:

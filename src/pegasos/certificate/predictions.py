@@ -22,8 +22,10 @@ import numpy as np
 from pegasos.certificate.judge import Judge
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.bias import bracket, slope_sum
+from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem
 from pegasos.problem.space import (
+    expansion_size,
     inner_products,
     push_scores,
     square_norm_of,
@@ -31,6 +33,7 @@ from pegasos.problem.space import (
     write_scores,
 )
 
+OUTLIERS = 8.0  # errors of a score may be so many times the typical one
 COARSE = 0.01  # of the gap: how exactly the ends of a bias interval are found, from outside
 ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the objective: what a gap of 0 may hide
 
@@ -51,6 +54,7 @@ class Ball:
     high: FloatArray
     origin: FloatArray | None
     square: float
+    size: FloatArray | None = None  # of the expansions of a kernel: what rounding errors scale with
 
     def bounds(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
@@ -63,6 +67,8 @@ class Ball:
         write_scores(rows, self.centre, Z)
         room = np.zeros_like(Z)
         push_scores(rows, self.origin, self.square, self.radius, room)
+        if self.size is not None:
+            room += OUTLIERS * rows.rounding * np.sqrt(np.abs(rows.diagonal))[:, None] * self.size
         low, high = Z + self.low, Z + self.high
         low -= room
         high += room
@@ -74,12 +80,14 @@ def ball(problem: Problem, judge: Judge) -> Ball:
     gap = judge.gap + ROUNDING * np.abs(judge.primal)
     radius = np.sqrt(np.maximum(0.0, gap / problem.lam - 0.25 * judge.distance))
     radius += 0.5 * np.sqrt(judge.distance)
+    is_kernel = isinstance(problem.rows, Kernelized)
+    size = expansion_size(problem.rows, judge.W) if is_kernel else None
     if not problem.is_free:
-        return Ball(judge.W, radius, judge.b, judge.b, None, problem.bias_scale**2)
+        return Ball(judge.W, radius, judge.b, judge.b, None, problem.bias_scale**2, size)
     origin = typical_point(problem.rows, judge.W)
     square = square_norm_of(problem.rows, origin)
     low, high = bias_interval(problem, judge, radius, origin, square)
-    return Ball(judge.W, radius, low, high, origin, square)
+    return Ball(judge.W, radius, low, high, origin, square, size)
 
 
 def bias_interval(

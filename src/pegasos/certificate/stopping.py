@@ -22,6 +22,8 @@ class Outcome(Enum):
     TIME = "max_time was reached"
     INTERRUPT = "it was interrupted (Ctrl-C)"
     CALLBACK = "a callback asked for it"
+    ROUNDING = "rounding of the kernel values hides the rest of the gap"
+    INDEFINITE = "the kernel is not positive semi-definite and nothing can be proven"
     DONE = "the method had made its passes"
     STREAM = "partial_fit took one pass"
 

@@ -117,7 +117,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
                 FitInterrupted,
                 stacklevel=stack_level(),
             )
-        elif solution.outcome in (Outcome.EPOCHS, Outcome.TIME):
+        elif solution.outcome in (Outcome.EPOCHS, Outcome.TIME, Outcome.ROUNDING):
             warnings.warn(
                 diagnosis(self, solution, rows), ToleranceNotReached, stacklevel=stack_level()
             )
@@ -158,10 +158,12 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             owner, nested, option = name.partition("__")
             value = params.get(owner, getattr(self, owner, None))
             if nested and owner in ("solver", "loss", "kernel") and isinstance(value, str):
-                raise InvalidParameter(
-                    f"{owner}={value!r} is a name without options; give an object, such as "
-                    f"solver=SDCA(), before setting {option}."
+                advice = (
+                    "kernels have no options of their own: set gamma, degree or coef0"
+                    if owner == "kernel"
+                    else f"give an object with options as {owner} before setting {option}"
                 )
+                raise InvalidParameter(f"{owner}={value!r} is a name without options; {advice}.")
         return super().set_params(**params)
 
     def __getattr__(self, name: str) -> Any:

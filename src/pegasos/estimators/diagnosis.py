@@ -60,6 +60,11 @@ def guarantee(certificate: Certificate) -> str:
 def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
     """Name the most likely cause and one remedy."""
     certificate = solution.certificate
+    if solution.outcome is Outcome.ROUNDING:
+        return (
+            "Kernel values are not exact enough for this tolerance: pass float64 data, scale the "
+            "columns, or lower C."
+        )
     epochs = solution.trace.epochs_to(certificate.tol)
     is_near = epochs <= WORTH_WAITING * certificate.epochs  # nan, a forecast unknown, is not
     if is_near:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import warnings
 from dataclasses import replace
@@ -18,7 +19,7 @@ from pegasos.data.validate import checked_rows
 from pegasos.errors import IndefiniteKernel, InvalidData, InvalidParameter, NotCertified
 from pegasos.estimators.base import CertifiedEstimator, stack_level
 from pegasos.estimators.parameters import Parameters
-from pegasos.parallel import ranges
+from pegasos.parallel import cores, ranges
 from pegasos.problem.gamma import check_gamma, resolved_gamma
 from pegasos.problem.gram import Cross, Gram
 from pegasos.problem.kernels import (
@@ -33,7 +34,7 @@ from pegasos.problem.kernels import (
     is_psd,
 )
 from pegasos.problem.objective import Problem
-from pegasos.problem.pairs import matrix
+from pegasos.problem.pairs import checked_values, matrix
 from pegasos.problem.scaling import positive
 from pegasos.solve import Solution
 
@@ -41,6 +42,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 MEGABYTE = 1 << 20
 SHARE_OF_MEMORY = 0.25  # what `cache_size=None` takes of the machine's memory
 LEAST_CACHE = 256  # megabytes
+TELLABLE = 3000  # rows up to which a precomputed matrix is tested for negative eigenvalues
 ASYMMETRIC = 1e-5  # difference of K and K', against the largest value, that is no rounding
 
 
@@ -75,6 +77,7 @@ class KernelEstimator(CertifiedEstimator):
     def _kernel_for(self, rows: Rows, sample_weight: FloatArray | None) -> Kernel:
         """Return the kernel that the parameters stand for on these rows."""
         if callable(self.kernel):
+            check_symmetric(Custom(self.kernel), rows)
             return Custom(self.kernel)
         if self.kernel == "precomputed":
             check_precomputed(rows)
@@ -90,6 +93,18 @@ class KernelEstimator(CertifiedEstimator):
 
     def _stopping(self, parameters: Parameters, rows: Rows, Y: FloatArray) -> Stopping:
         return parameters.kernel_stopping(*Y.shape)
+
+    def _fit_kernel(self, kernel: Kernel, *fit: Any, **options: Any) -> None:
+        """Fit the models; a fit that fails leaves the kernel of the one before."""
+        before = vars(self).get("_kernel")
+        self._kernel = kernel
+        try:
+            self._fit_models(*fit, **options)
+        except BaseException:
+            self.__dict__.update({"_kernel": before} if before is not None else {})
+            raise
+        finally:
+            self.__dict__.pop("_rows", None)
 
     def _container(self, rows: Rows) -> Any:
         self._rows = rows
@@ -116,6 +131,7 @@ class KernelEstimator(CertifiedEstimator):
         self.n_kernel_evaluations_ = gram.evaluations
         self.cache_hits_, self.cache_misses_ = gram.hits, gram.misses
         self._ball = on_support(solution.ball, self.support_)
+        gram.is_indefinite |= isinstance(self._kernel, Precomputed) and is_surely_indefinite(gram)
         if is_psd(self._kernel) is False or gram.is_indefinite:
             self.certificate_ = replace(self.certificate_, is_proven=False)
             self._ball = None
@@ -127,7 +143,6 @@ class KernelEstimator(CertifiedEstimator):
                 IndefiniteKernel,
                 stacklevel=stack_level(),
             )
-        del self._rows
 
     def _previous(self, Y: FloatArray) -> Any | None:
         state = vars(self).get("_state") if self.warm_start else None
@@ -215,6 +230,32 @@ def check_dense(rows: Rows) -> None:
         )
 
 
+def is_surely_indefinite(gram: Gram) -> bool:
+    """Whether a matrix, if it is small enough to tell, has a negative eigenvalue."""
+    if gram.n > TELLABLE or gram.is_indefinite:
+        return False
+    K = np.array(matrix(gram.rows, slice(None)), dtype=np.float64)
+    K[np.diag_indices(gram.n)] += ASYMMETRIC * max(float(np.abs(K).max()), 1e-300)
+    try:
+        np.linalg.cholesky(0.5 * (K + K.T))
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def check_symmetric(kernel: Custom, rows: Rows) -> None:
+    """Refuse a function of two matrices that depends on their order."""
+    some = matrix(rows, np.arange(min(32, shape(rows)[0])))
+    values = checked_values(kernel, some, some)
+    difference = np.abs(values - values.T)
+    if difference.max() > ASYMMETRIC * np.abs(values).max():
+        i, j = np.unravel_index(int(difference.argmax()), difference.shape)
+        raise InvalidData(
+            f"kernel must be symmetric; of rows {i} and {j} it gives {values[i, j]:.6g} one way "
+            f"and {values[j, i]:.6g} the other."
+        )
+
+
 def on_support(ball: Ball, support: Any) -> Ball:
     """Return what is known of the optimum as expansions over the support vectors only."""
     origin = None if ball.origin is None else ball.origin[support]
@@ -227,6 +268,8 @@ def memory_share() -> float:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # not a POSIX system
         return 4.0 * LEAST_CACHE
+    if multiprocessing.parent_process() is not None:  # one worker of several
+        total //= cores()
     limit = Path("/sys/fs/cgroup/memory.max")  # of a container
     if limit.is_file() and (text := limit.read_text().strip()).isdigit():
         total = min(total, int(text))

@@ -201,9 +201,9 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         parameters = self._parameters()
         data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         rows, targets, weights = self._labelled(X, y, sample_weight)
-        self._kernel = self._kernel_for(rows, checked_weights(sample_weight, len(targets)))
-        self._fit_models(
-            parameters, rows, targets, weights, data=data, decided=self._labels.settled
+        kernel = self._kernel_for(rows, checked_weights(sample_weight, len(targets)))
+        self._fit_kernel(
+            kernel, parameters, rows, targets, weights, data=data, decided=self._labels.settled
         )
         self._targets_of_support = targets[self.support_]
         self._weights_of_support = None if weights is None else weights[self.support_]
@@ -252,7 +252,7 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         for name, value in fitted_attributes(online, self.n_features_in_).items():
             setattr(self, name, value)
         self.n_support_ = self._support_counts(targets_of(online))
-        self.C_, self.n_iter_ = float(self.C), 1
+        self.C_, self.n_iter_ = online.C, 1
         return self
 
     def _stream(

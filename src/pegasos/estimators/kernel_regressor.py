@@ -178,8 +178,8 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         weights = checked_weights(sample_weight, shape(rows)[0])
         if isinstance(loss, CustomLoss):
             parameters = parameters.with_loss(loss.tag(targets[:, 0]))
-        self._kernel = self._kernel_for(rows, weights)
-        self._fit_models(parameters, rows, targets, weights, data=data)
+        kernel = self._kernel_for(rows, weights)
+        self._fit_kernel(kernel, parameters, rows, targets, weights, data=data)
         self.n_support_ = np.array([len(self.support_)])
         return self
 

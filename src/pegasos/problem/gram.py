@@ -30,6 +30,7 @@ from pegasos.problem.kernels import (
 from pegasos.problem.pairs import (
     LEFT_ROWS,
     TILE,
+    Side,
     all_square_norms,
     fill,
     left_rows,
@@ -56,7 +57,7 @@ class Kernelized:
     precision : dtype
         Of the kernel values.
     rounding : float
-        Relative error of a kernel value, roughly.
+        Typical error of a kernel value, against sqrt(K(x, x) K(z, z)).
     """
 
     kernel: Kernel
@@ -72,7 +73,8 @@ class Kernelized:
 
     @property
     def rounding(self) -> float:
-        return 16.0 * float(np.finfo(self.precision).eps)
+        """Typical error of a kernel value, against sqrt(K(x, x) K(z, z))."""
+        raise NotImplementedError
 
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
@@ -88,12 +90,24 @@ class Cross(Kernelized):
         self.precision = np.promote_types(float_type(rows), float_type(others))
 
     @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """New rows and those of the expansion, prepared."""
+        right = side(self.kernel, self.others)
+        return side(self.kernel, self.rows, right), right
+
+    @property
+    def rounding(self) -> float:
+        return max(part.error for part in self.sides)
+
+    @cached_property
     def diagonal(self) -> FloatArray:  # type: ignore[override]
         return diagonal(self.kernel, self.rows)
 
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
-        left, right = side(self.kernel, self.rows), side(self.kernel, self.others)
+        left, right = self.sides
         used = np.flatnonzero(B.any(axis=1))
+        if len(used) == 0:
+            return
         columns = None if self.columns is None and len(used) == self.shape[1] else used
         if columns is not None and self.columns is not None:
             columns = self.columns[used]
@@ -145,6 +159,10 @@ class Gram(Kernelized):
         self.owner = np.full(self.capacity, -1, dtype=np.int32)
         self.last_use = np.zeros(self.capacity, dtype=np.int64)
         self.used = self.clock = 0
+
+    @property
+    def rounding(self) -> float:
+        return float(self.side.error)
 
     def values(self, chosen: Any, others: Any | None = None) -> Any:
         """Return kernel values of rows chosen and rows others (None: all), computed anew."""

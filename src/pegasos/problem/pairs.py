@@ -16,17 +16,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from pegasos.data.rows import CsrRows, FloatArray, Rows, float_type, shape, square_norms
+from pegasos.data.rows import (
+    CsrRows,
+    DenseRows,
+    FloatArray,
+    Rows,
+    float_type,
+    shape,
+    square_norms,
+)
 from pegasos.dispatch import compiled
 from pegasos.errors import InvalidData
-from pegasos.parallel import each, ranges
+from pegasos.parallel import each, one_blas_thread, ranges
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
     Kernel,
     Laplacian,
+    Polynomial,
     Precomputed,
     exponents,
     finish,
@@ -41,9 +49,7 @@ TILE = 2048  # rows on the right of a tile
 PAD = 16  # places between the rows of a tile: a power of two would share cache lines
 CHUNK = 65_536  # values that one thread finishes at a time: they fit its cache
 SURE = 1e-5  # error of an exponent above which float32 rows are multiplied in float64
-
-
-BLAS = ThreadpoolController()
+CENTRED = 1e-10  # error of an exponent above which rows are taken relative to their mean
 
 
 class Side(NamedTuple):
@@ -52,18 +58,28 @@ class Side(NamedTuple):
     rows: Rows
     exponents: Any
     precision: Any  # of the products
+    centre: Any  # subtracted from rows of both sides, or None; a Gaussian does not change
+    error: float  # of a kernel value, against sqrt(K(x, x) K(z, z)): its typical size
 
 
-def side(kernel: Kernel, rows: Rows) -> Side:
-    """Prepare rows for either side of a block."""
+def side(kernel: Kernel, rows: Rows, like: Side | None = None) -> Side:
+    """Prepare rows for either side of a block; `like` is the side that they are to meet."""
     precision = float_type(rows)
+    unit = float(np.finfo(precision).eps)
     if isinstance(kernel, Laplacian) and isinstance(rows, CsrRows):
         # `sparse_distances` starts from a norm: its rounding is that of the norm.
         if kernel.gamma * longest_city_block(rows) * np.finfo(precision).eps > SURE:
             precision = np.dtype(np.float64)
     if not isinstance(kernel, Gaussian):
-        return Side(rows, exponents(kernel, np.zeros(0), precision), precision)
-    squares = all_square_norms(rows)
+        error = unit * (0.5 + (kernel.degree if isinstance(kernel, Polynomial) else 0.5))
+        return Side(rows, exponents(kernel, np.zeros(0), precision), precision, None, error)
+    squares, centre = all_square_norms(rows), None
+    if like is not None:
+        centre = like.centre
+    elif isinstance(rows, DenseRows) and kernel.gamma * squares.max(initial=0.0) * unit > CENTRED:
+        centre = rows.X.mean(axis=0, dtype=np.float64)
+    if centre is not None and np.isfinite(squares).all():
+        squares = centred_square_norms(rows, centre)
     largest = float(squares.max(initial=0.0))
     if not np.isfinite(kernel.gamma * largest):
         raise InvalidData(
@@ -72,7 +88,17 @@ def side(kernel: Kernel, rows: Rows) -> Side:
         )
     if kernel.gamma * largest * np.finfo(precision).eps > SURE:
         precision = np.dtype(np.float64)
-    return Side(rows, exponents(kernel, squares, precision), precision)
+    error = 0.5 * unit + 0.25 * kernel.gamma * largest * float(np.finfo(precision).eps)
+    return Side(rows, exponents(kernel, squares, precision), precision, centre, error)
+
+
+def centred_square_norms(rows: Rows, centre: FloatArray) -> FloatArray:
+    """Return ||x_i - centre||^2 of every row."""
+    squares = np.empty(shape(rows)[0])
+    for first, stop in ranges(len(squares), LEFT_ROWS):
+        some = dense(rows, np.arange(first, stop), np.float64) - centre
+        squares[first:stop] = np.einsum("ij,ij->i", some, some)
+    return squares
 
 
 def all_square_norms(rows: Rows) -> FloatArray:
@@ -125,6 +151,8 @@ def _fill(
         return
     precision = np.promote_types(left.precision, right.precision)
     gathered = dense(left.rows, chosen, precision)
+    if right.centre is not None:
+        gathered -= right.centre
     if not is_of_distance(kernel):
         gathered *= left_factor(kernel)
     is_sparse = isinstance(right.rows, CsrRows)
@@ -137,7 +165,7 @@ def _fill(
         places=places,
     )
     m = shape(right.rows)[0] if others is None else len(others)
-    with BLAS.limit(limits=1, user_api="blas"):  # one thread per tile instead
+    with one_blas_thread:  # a thread per tile instead
         each(lambda part: _fill_tile(block, others, *part), ranges(m, TILE))
 
 
@@ -165,6 +193,8 @@ def _fill_tile(block: Block, others: Any | None, start: int, stop: int) -> None:
         dense_distances(block.left, rows.X, columns, tile)
     else:
         some = rows.X[start:stop] if others is None else rows.X[columns]
+        if block.right.centre is not None:
+            some = np.subtract(some, block.right.centre, dtype=np.float64)
         tile = np.dot(block.left, some.astype(block.left.dtype, copy=False).T)
     exponents = block.right.exponents
     of_right = exponents[columns] if len(exponents) else None
@@ -178,7 +208,12 @@ def _fill_tile(block: Block, others: Any | None, start: int, stop: int) -> None:
 
 def check_finite(kernel: Kernel, values: Any) -> None:
     """Refuse kernel values that are infinite or not a number."""
-    if not np.isfinite(values.sum(dtype=np.float64)):
+    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        if isinstance(kernel, Polynomial) and not float(kernel.degree).is_integer():
+            raise InvalidData(
+                f"A polynomial kernel of fractional degree, {kernel!r}, needs gamma <x, z> + coef0 "
+                "of 0 or more for all rows. Use a whole degree or a larger coef0."
+            )
         raise InvalidData(
             f"The kernel gives values that are not finite: {kernel!r}. Scale the columns of X, or "
             "lower gamma, coef0 or degree."
@@ -204,7 +239,14 @@ def dense(rows: Rows, chosen: Any, precision: Any) -> Any:
 
 def checked_values(kernel: Custom, A: Any, B: Any) -> Any:
     """Call a user's kernel and refuse what is no matrix of kernel values."""
-    values: Any = kernel.function(A, B)
+    try:
+        values: Any = kernel.function(A, B)
+    except Exception as error:
+        raise InvalidData(
+            f"kernel raised {error!r} when called with matrices of shapes {A.shape} and {B.shape}. "
+            "For a function of two vectors use sklearn.metrics.pairwise_kernels(X, Z, "
+            "metric=function)."
+        ) from error
     values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
     wanted = (A.shape[0], B.shape[0])
     if values.shape != wanted:

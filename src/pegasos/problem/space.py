@@ -61,6 +61,11 @@ def as_stored(rows: Any, W: FloatArray) -> FloatArray:
     return W.astype(float_type(rows)).astype(np.float64)
 
 
+def expansion_size(rows: Any, W: FloatArray) -> FloatArray:
+    """Return sqrt(sum_j W[j, k]^2 K(x_j, x_j)) of expansions over the training rows."""
+    return np.sqrt(np.einsum("jk,jk,j->k", W, W, np.abs(rows.diagonal)))
+
+
 def square_norms(rows: Any, W: FloatArray, Z: FloatArray | None = None) -> FloatArray:
     """Return ||w_k||^2 per model; `Z` holds the scores of W, if they are known."""
     if isinstance(rows, Kernelized):

@@ -210,13 +210,22 @@ def sample(p, y, path):  # type: ignore[no-untyped-def]
 
 @inlined
 def most_in_arrears(p, y, path):  # type: ignore[no-untyped-def]
-    """Add p* to its sum; return the row with a mass whose sum is most ahead of its steps."""
-    found, most = 0, -np.inf
+    """class by arrears, then row."""
+    plus, minus = 0.0, 0.0
+    fp, mp, fm, mm = -1, -np.inf, -1, -np.inf
     for i in range(len(y)):
         share = mass(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
-            arrears = path.p_sum[i] - path.visits[i]
-            if arrears > most:
-                found, most = i, arrears
-    return found
+        arrears = path.p_sum[i] - path.visits[i]
+        if y[i] > 0.0:
+            plus += arrears
+            if share > 0.0 and arrears > mp:
+                fp, mp = i, arrears
+        else:
+            minus += arrears
+            if share > 0.0 and arrears > mm:
+                fm, mm = i, arrears
+    if fm < 0 or (fp >= 0 and plus >= minus):
+        return fp
+    return fm

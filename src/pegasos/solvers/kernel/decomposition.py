@@ -212,6 +212,6 @@ def likely_rows(gram: Gram, W: Any, ascent: Ascent, missing: int) -> Any:
     most = int(max(1, min(ROWS_AHEAD, KERNEL_VALUES // gram.n)))
     absent = np.flatnonzero(gram.slot_of[W] < 0)
     top, bottom = (ascent.r + ascent.up).max(), (ascent.r + ascent.down).min()
-    centre = 0.5 * (top + bottom)
+    centre = 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0  # none can fall, or rise
     wish = np.maximum(ascent.r + ascent.up - centre, centre - ascent.r - ascent.down)[absent]
     return np.union1d(absent[largest_of(wish, most)], [missing])

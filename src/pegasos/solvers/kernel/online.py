@@ -72,6 +72,7 @@ class OnlineModel:
             )
         self.kernel, self.C, self.is_free, self.tau = kernel, float(C), is_free, tau
         self.support_rows: Any = None
+        self.like: Side | None = None
         self.set = new_support_set(models, np.float64)
 
     @property
@@ -89,7 +90,8 @@ class OnlineModel:
         if self.support_rows is None:
             self.set = new_support_set(Y.shape[1], float_type(rows))
         C = np.full(n, self.C) if weights is None else self.C * weights
-        new, of_new = side(self.kernel, rows), diagonal(self.kernel, rows)
+        new, of_new = side(self.kernel, rows, self.like), diagonal(self.kernel, rows)
+        self.like = new._replace(rows=None, exponents=None)  # the origin stays that of the first
         visits = np.flatnonzero(C > 0.0)
         done = 0
         while done < len(visits):
@@ -120,7 +122,7 @@ class OnlineModel:
         m, places = self.set.m, np.arange(len(some))
         values = np.empty((len(some), m + len(some)), dtype=self.set.square.dtype)
         if m:
-            old = side(self.kernel, as_rows(self.support_rows))
+            old = side(self.kernel, as_rows(self.support_rows), self.like)
             fill(self.kernel, new, some, old, None, values[:, :m], places)
         fill(self.kernel, new, some, new, some, values[:, m:], places)
         return values
