@@ -224,5 +224,6 @@ def test_an_error_in_a_callable_reaches_the_user():
     def broken(A, B):
         raise ZeroDivisionError("my own")
 
-    with pytest.raises(ZeroDivisionError, match="my own"):
+    with pytest.raises(InvalidData, match=r"kernel raised ZeroDivisionError\('my own'\)") as told:
         KernelPegasosClassifier(kernel=broken).fit(X, y)
+    assert isinstance(told.value.__cause__, ZeroDivisionError)

@@ -49,7 +49,7 @@ TILE = 2048  # rows on the right of a tile
 PAD = 16  # places between the rows of a tile: a power of two would share cache lines
 CHUNK = 65_536  # values that one thread finishes at a time: they fit its cache
 SURE = 1e-5  # error of an exponent above which float32 rows are multiplied in float64
-CENTRED = 1e-10  # error of an exponent above which rows are taken relative to their mean
+CENTRED = {np.float32: 1e-5, np.float64: 1e-10}  # and above which they are taken from their mean
 
 
 class Side(NamedTuple):
@@ -76,7 +76,10 @@ def side(kernel: Kernel, rows: Rows, like: Side | None = None) -> Side:
     squares, centre = all_square_norms(rows), None
     if like is not None:
         centre = like.centre
-    elif isinstance(rows, DenseRows) and kernel.gamma * squares.max(initial=0.0) * unit > CENTRED:
+    elif (
+        isinstance(rows, DenseRows)
+        and kernel.gamma * squares.max(initial=0.0) * unit > (CENTRED[precision.type])
+    ):
         centre = rows.X.mean(axis=0, dtype=np.float64)
     if centre is not None and np.isfinite(squares).all():
         squares = centred_square_norms(rows, centre)

@@ -210,7 +210,7 @@ def sample(p, y, path):  # type: ignore[no-untyped-def]
 
 @inlined
 def most_in_arrears(p, y, path):  # type: ignore[no-untyped-def]
-    """class by arrears, then row."""
+    """Return the row most in arrears, of the class that is."""
     plus, minus = 0.0, 0.0
     fp, mp, fm, mm = -1, -np.inf, -1, -np.inf
     for i in range(len(y)):
