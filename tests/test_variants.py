@@ -61,10 +61,10 @@ def fit_all(containers, models):
 
 
 def kernels():
-    """All compiled functions of the package, by name."""
+    """All compiled functions of the linear half of the package, by name."""
     found = {}
     for name, module in list(sys.modules.items()):
-        if name.startswith("pegasos"):
+        if name.startswith("pegasos") and not name.startswith("pegasos.solvers.kernel"):
             for thing in vars(module).values():
                 if hasattr(thing, "signatures") and thing.__module__ == name:
                     found[thing.__name__] = thing

@@ -71,7 +71,11 @@ def side(kernel: Kernel, rows: Rows, like: Side | None = None) -> Side:
         if kernel.gamma * longest_city_block(rows) * np.finfo(precision).eps > SURE:
             precision = np.dtype(np.float64)
     if not isinstance(kernel, Gaussian):
-        error = unit * (0.5 + (kernel.degree if isinstance(kernel, Polynomial) else 0.5))
+        error = unit * (4.0 + (kernel.degree if isinstance(kernel, Polynomial) else 0.0))
+        if isinstance(kernel, Laplacian):
+            error += unit * (
+                16.0 if isinstance(rows, DenseRows) else kernel.gamma * longest_city_block(rows)
+            )
         return Side(rows, exponents(kernel, np.zeros(0), precision), precision, None, error)
     squares, centre = all_square_norms(rows), None
     if like is not None:
@@ -91,7 +95,7 @@ def side(kernel: Kernel, rows: Rows, like: Side | None = None) -> Side:
         )
     if kernel.gamma * largest * np.finfo(precision).eps > SURE:
         precision = np.dtype(np.float64)
-    error = 0.5 * unit + 0.25 * kernel.gamma * largest * float(np.finfo(precision).eps)
+    error = 0.5 * unit + kernel.gamma * largest * float(np.finfo(precision).eps)
     return Side(rows, exponents(kernel, squares, precision), precision, centre, error)
 
 

@@ -77,7 +77,7 @@ def test_two_steps_worked_by_hand():
     rows = kept(np.diag([4.0, 1.0]))
     path, y = new_path(2, 0), np.array([1.0, -1.0])
     rule = Rule(0.5, False, 0.5, False, False, 0)
-    now = take_steps(rows, y, path, rule, Now(0, 0.0, 0.0, -1), 1)
+    now = take_steps(rows, y, path, rule, Now(0, 0.0, 0.0, 0.0, -1), 1)
     assert path.alpha.tolist() == [0.5, 0.0]
     assert path.c.tolist() == [2.0, 0.0]
     assert path.p_sum.tolist() == [0.5, 0.5]
@@ -98,7 +98,7 @@ def test_a_curved_step_worked_by_hand():
     # on. alpha = 2 + 1, ||w|| = 3/2: alpha = 2 again.
     path = new_path(1, 0)
     rule = Rule(1 / 40, True, 2.0, True, False, 0)
-    now = take_steps(kept([[0.25]]), np.ones(1), path, rule, Now(0, 0.0, 0.0, -1), 2)
+    now = take_steps(kept([[0.25]]), np.ones(1), path, rule, Now(0, 0.0, 0.0, 0.0, -1), 2)
     assert now.curvature == pytest.approx(0.5)
     assert path.alpha[0] == pytest.approx(2.0)
     assert path.alpha_sum[0] == pytest.approx(4.0)
@@ -117,7 +117,7 @@ def test_steps_equal_the_transcription(nu, bias, choice, step):
         n * (drawn.lam if nu is None else nu), nu is None, 1.0 / np.sqrt(K.diagonal().max()),
         step == "curved", bias == "free", 10**6 if choice == "random" else 5,
     )  # fmt: skip
-    path, now, choices = new_path(n, 3), Now(0, 0.0, 0.0, -1), []
+    path, now, choices = new_path(n, 3), Now(0, 0.0, 0.0, 0.0, -1), []
     options = {"nu": nu, "lam": drawn.lam, "free": bias == "free", "curved": step == "curved"}
     for t in range(25):
         before = path.visits.copy()
@@ -125,8 +125,12 @@ def test_steps_equal_the_transcription(nu, bias, choice, step):
         choices.append(int(np.argmax(path.visits - before)))
         if choice == "deterministic" and t >= 5:
             _, _, p_sum, p = batch_perceptron(K, y, choices[:-1], **options)
-            arrears = np.where(p > 0.0, p_sum + p - before, -np.inf)
-            assert arrears[choices[-1]] >= arrears.max() - 1e-9
+            arrears = p_sum + p - before
+            sign = 1.0 if arrears[y > 0.0].sum() > 1e-12 else -1.0
+            some = (p > 0.0) & (y == sign)
+            some = some if some.any() else p > 0.0
+            assert some[choices[-1]]
+            assert arrears[choices[-1]] >= arrears[some].max() - 1e-9
     alpha, alpha_sum, p_sum, _ = batch_perceptron(K, y, choices, **options)
     np.testing.assert_allclose(path.alpha, alpha, atol=1e-12)
     np.testing.assert_allclose(path.c, y * (K @ (y * alpha)), atol=1e-12)
@@ -145,7 +149,7 @@ def test_draws_follow_the_adversary():
     for is_free, shares in ((False, [0.2] * 5), (True, [0.5] + [0.125] * 4)):
         path = new_path(n, 0)
         take_steps(rows, y, path, Rule(1.0, False, 1.0, False, is_free, 10**6),
-                   Now(0, 0.0, 0.0, -1), 2000)  # fmt: skip
+                   Now(0, 0.0, 0.0, 0.0, -1), 2000)  # fmt: skip
         np.testing.assert_allclose(path.p_sum, 2000 * np.array(shares), rtol=1e-9)
         deviation = np.sqrt(path.p_sum * (1.0 - np.array(shares)))
         assert np.all(np.abs(path.visits - path.p_sum) <= 4.0 * deviation)
@@ -400,7 +404,7 @@ def test_warm_starts_keep_what_is_known(bias):
     solver = BatchPerceptron(choice="deterministic")
     cold = run_for(solver, drawn.problem, 2)[1].estimate
     for previous in (own, other):
-        assert run_for(solver, drawn.problem, 2, previous=previous)[1].estimate < 0.5 * cold
+        assert run_for(solver, drawn.problem, 2, previous=previous)[1].estimate < 0.8 * cold
 
 
 def test_one_class_needs_a_bias_and_no_weights():

@@ -6,7 +6,8 @@ them passes closer to the optimum than either, beyond the later one. The best po
 best length, is handed out.
 
 Duals are the average p* of the later steps, confined to rows that were stepped on, whose rows of K
-have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`).
+have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`); so
+are the frequencies of the steps, closer to w but coarser, and the better of both are handed out.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Sums(NamedTuple):
     alpha: FloatArray
     c: FloatArray
     p: FloatArray
+    visits: FloatArray
 
 
 class Point(NamedTuple):
@@ -81,7 +83,8 @@ class Run:
     def sums(self) -> Sums:
         """Return the sums up to now."""
         path = self.path
-        return Sums(self.steps, path.alpha_sum.copy(), path.c_sum.copy(), path.p_sum.copy())
+        sums = (path.alpha_sum, path.c_sum, path.p_sum, path.visits)
+        return Sums(self.steps, *(part.copy() for part in sums))
 
     def can_move(self, is_free: bool) -> bool:
         """Whether there is anything to learn: a free bias alone serves rows of a single class."""
@@ -92,8 +95,9 @@ class Run:
 class BatchPerceptronState:
     """A run: its models, and what was handed out after `offered` of its steps.
 
-    `W`, `A` of shape (n, K) are weights and dual numbers, `b`, `primal` (K,) biases and objectives.
-    With nu given, `implied_lam` is the lam of the problem that all of these belong to.
+    `W`, `A` of shape (n, K) are weights and dual numbers, `b`, `primal`, `dual` (K,) biases and
+    objectives; given lam, all are the best so far. Given nu, they belong to the problem with
+    `implied_lam`.
     """
 
     runs: list[Run]
@@ -102,6 +106,7 @@ class BatchPerceptronState:
     A: FloatArray
     b: FloatArray
     primal: FloatArray
+    dual: FloatArray
     implied_lam: float | None = None
     offered: int = 0
     steps: int = 0
@@ -148,10 +153,13 @@ def best_point(run: Run, cost: Callable[[Point], float]) -> Point:
     return min((at(x) for x in (0.0, 1.0, float(found.x))), key=cost)
 
 
-def seen(run: Run) -> FloatArray:
-    """Return the sum of the p*_t since the earlier mark, on rows that were ever stepped on."""
-    p = run.path.p_sum - run.marks[0].p
-    return np.where((run.path.visits > 0.0) & (p > 0.0), p, 0.0)
+def adversaries(run: Run) -> list[FloatArray]:
+    """Return the sum of the p*_t since the earlier mark, and the steps on each row since then.
+
+    Of the sum, only what lies on rows that were ever stepped on.
+    """
+    p = np.where(run.path.visits > 0.0, run.path.p_sum - run.marks[0].p, 0.0)
+    return [np.maximum(0.0, p), run.path.visits - run.marks[0].visits]
 
 
 def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None:
@@ -167,11 +175,15 @@ def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None
         return 0.5 * lam * s**2 * w.square + hinges / n
 
     w = best_point(run, primal)
-    s = scale(w)
-    state.primal[k] = primal(w)
-    state.W[:, k] = s * run.y * w.alpha
-    state.b[k] = bias_of(w.c, run.y, s) if is_free else 0.0
-    state.A[:, k] = run.y * best_duals(curves(seen(run), w.c, run.y, is_free), n, lam, w.square)
+    if primal(w) < state.primal[k]:
+        s, state.primal[k] = scale(w), primal(w)
+        state.W[:, k] = s * run.y * w.alpha
+        state.b[k] = bias_of(w.c, run.y, s) if is_free else 0.0
+    for p in adversaries(run):
+        b = best_duals(curves(p, w.c, run.y, is_free), n, lam, w.square)
+        dual = b.sum() / n - square_norm(problem, b * run.y) / (2.0 * lam * n**2)
+        if dual > state.dual[k]:
+            state.dual[k], state.A[:, k] = dual, run.y * b
 
 
 def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
@@ -191,16 +203,16 @@ def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
 
     w = best_point(run, lambda w: -value(w)[0])
     gamma, length = value(w)
-    p = distribution(seen(run), run.y, is_free)
+    p = distribution(adversaries(run)[0], run.y, is_free)
     if gamma <= 0.0 or length == 0.0 or not p.any():
         return
-    Z = np.zeros((n, 1))
-    problem.rows.add_scores((p * run.y)[:, None], Z)
-    lam = bounds_of(gamma, length, p, float((p * run.y) @ Z[:, 0]), n * nu).lam
+    square, q = square_norm(problem, p * run.y), float(p.max())
+    lam = bounds_of(gamma, length, p, square, n * nu).lam
     s = length / (np.sqrt(w.square) * gamma)
     state.implied_lam = lam
     state.primal[0] = 0.5 * lam * (length / gamma) ** 2 + nu / gamma
-    state.W[:, 0], state.A[:, 0] = s * run.y * w.alpha, run.y * p / p.max()
+    state.dual[0] = 1.0 / (n * q) - square / (2.0 * lam * (n * q) ** 2)
+    state.W[:, 0], state.A[:, 0] = s * run.y * w.alpha, run.y * p / q
     state.b[0] = bias_of(w.c, run.y, s) if is_free else 0.0
 
 
@@ -212,14 +224,17 @@ def bias_of(c: FloatArray, y: FloatArray, s: float) -> float:
     return s * float(balanced_water_level(c, y, volume, np.empty_like(c)).b)
 
 
+def square_norm(problem: Problem, B: FloatArray) -> float:
+    """Return ||sum_j B_j phi(x_j)||^2."""
+    Z = np.zeros((len(B), 1))
+    problem.rows.add_scores(B[:, None], Z)
+    return max(0.0, float(B @ Z[:, 0]))
+
+
 def relative_gap(problem: Problem, state: BatchPerceptronState) -> float:
     """Return the largest relative gap of what is handed out, as its responses tell it."""
     offer(problem, state)
-    lam, n = state.implied_lam or problem.lam, len(state.W)
-    F = np.zeros_like(state.A)
-    problem.rows.add_scores(state.A, F)
-    gains = np.einsum("ik,ik->k", problem.costs.Y, state.A) / n
-    dual = gains - np.einsum("ik,ik->k", state.A, F) / (2.0 * lam * n**2)
-    ratio = np.divide(state.primal - dual, dual, out=np.full(len(dual), np.inf), where=dual > 0.0)
+    primal, dual = state.primal, state.dual
+    ratio = np.divide(primal - dual, dual, out=np.full(len(dual), np.inf), where=dual > 0.0)
     moving = [run.can_move(problem.is_free) for run in state.runs]
     return float(max(ratio[moving], default=0.0))

@@ -81,7 +81,7 @@ class BatchPerceptron(Options):
         below 2 sqrt(max_i K(x_i, x_i)), where slack covers all rows whatever w is. One model only.
     choice : {"random", "deterministic"}, default="random"
         Which of the rows under water a step is on: one at random, as in the paper, or the one most
-        in arrears, which certifies several times more tightly.
+        in arrears, which certifies many times more tightly.
     step : {"curved", "root"}, default="curved"
         The paper's eta_0/sqrt(t) throughout ("root"), or 1/(r t), r the curvature of the objective
         over the ball, once that is shorter.
@@ -117,13 +117,13 @@ class BatchPerceptron(Options):
         self.check()
         self._refuse(problem)
         n, K = problem.costs.Y.shape
-        nothing = Sums(0, np.zeros(n), np.zeros(n), np.zeros(n))
+        nothing = Sums(0, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
         state = BatchPerceptronState(
             runs=[
                 Run(
                     y=np.ascontiguousarray(problem.costs.Y[:, k]),
                     path=new_path(n, seed + (k << 32)),
-                    now=Now(0, 0.0, 0.0, NOT_CHOSEN),
+                    now=Now(0, 0.0, 0.0, 0.0, NOT_CHOSEN),
                     marks=[nothing, nothing],
                 )
                 for k in range(K)
@@ -133,6 +133,7 @@ class BatchPerceptron(Options):
             A=np.zeros((n, K)),
             b=np.zeros(K),
             primal=np.full(K, np.inf),
+            dual=np.zeros(K),
         )
         if previous is not None:
             go_on_from(problem, state, previous.coefficients(problem))

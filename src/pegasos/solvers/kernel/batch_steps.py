@@ -6,8 +6,9 @@
     w     <- w + eta_t y_i phi(x_i), projected onto the unit ball; the responses follow
 
 p* is uniform over the rows under water; with a free bias, mass 1/2 for each class. Row i is one at
-random, as in the paper, or the one most in arrears, sum_t p*_t - times chosen: frequencies then
-keep to the average p* within a few steps, where random ones stray by the root of their number.
+random, as in the paper, or, of the class most in arrears, the row most in arrears, sum_t p*_t -
+times chosen: frequencies then keep to the average p* within a few steps, where random ones stray by
+the root of their number. (Without regard to classes, runs of rows of one class could rock w.)
 
 eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the sphere, where its maximum
 lies, f is curved: for a best p, v = sum_i p_i y_i phi_i and ||w|| = 1
@@ -75,11 +76,15 @@ class Rule(NamedTuple):
 
 
 class Now(NamedTuple):
-    """Where a run stands: steps taken, ||w||^2, the mean response under p*, the next row."""
+    """Where a run stands: steps taken, ||w||^2, the mean response under p*, the next row.
+
+    `arrears` are those of the positive class, sum_t p*_t - times chosen; the others' are opposite.
+    """
 
     t: int
     square: float
     curvature: float
+    arrears: float
     i: int
 
 
@@ -91,6 +96,7 @@ class Adversary(NamedTuple):
     q: float
     tied_plus: float
     tied_minus: float
+    mass_plus: float  # on all positive rows
 
 
 def new_path(n: int, seed: int) -> Path:
@@ -103,11 +109,16 @@ def new_path(n: int, seed: int) -> Path:
 def take_steps(rows, y, path, rule, now, steps):  # type: ignore[no-untyped-def]
     """Take steps, in place, up to one whose row of K is missing: row `i` of the `Now` returned."""
     alpha, c = path.alpha, path.c
-    t, square, curvature, i = now
+    t, square, curvature, arrears, i = now
     for _ in range(steps):
         if i == NOT_CHOSEN:
             p, curvature = find_gamma(c, y, square, rule, path.scratch)       # [CSS12] Alg. 1: 5
-            i = sample(p, y, path) if t < rule.random_steps else most_in_arrears(p, y, path)  # 6
+            arrears += p.mass_plus
+            if t < rule.random_steps:
+                i = sample(p, y, path)                                        # line 6
+            else:
+                i = most_in_arrears(p, y, path, arrears > 0.0)
+            arrears -= y[i] > 0.0
         slot = rows.slot_of[i]
         if slot < 0:
             break
@@ -123,7 +134,7 @@ def take_steps(rows, y, path, rule, now, steps):  # type: ignore[no-untyped-def]
         square = min(1.0, max(0.0, square))
         path.visits[i] += 1.0
         i = NOT_CHOSEN
-    return Now(t, square, curvature, i)
+    return Now(t, square, curvature, arrears, i)
 
 
 @inlined
@@ -171,11 +182,12 @@ def adversary(c, y, is_free, mass, low_plus, low_minus):  # type: ignore[no-unty
         less, tied = less_plus + less_minus, tied_plus + tied_minus
         share = share_of_ties(mass, less, tied)
         q = 1.0 / (less + share * tied)
-        return Adversary(low_plus, low_minus, q, q * share, q * share)
+        mass_plus = q * (less_plus + share * tied_plus)
+        return Adversary(low_plus, low_minus, q, q * share, q * share, mass_plus)
     q = 0.5 / mass
     share_plus = share_of_ties(mass, less_plus, tied_plus)
     share_minus = share_of_ties(mass, less_minus, tied_minus)
-    return Adversary(low_plus, low_minus, q, q * share_plus, q * share_minus)
+    return Adversary(low_plus, low_minus, q, q * share_plus, q * share_minus, 0.5)
 
 
 @inlined
@@ -209,23 +221,17 @@ def sample(p, y, path):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def most_in_arrears(p, y, path):  # type: ignore[no-untyped-def]
-    """Return the row most in arrears, of the class that is."""
-    plus, minus = 0.0, 0.0
-    fp, mp, fm, mm = -1, -np.inf, -1, -np.inf
+def most_in_arrears(p, y, path, is_plus):  # type: ignore[no-untyped-def]
+    """Add p* to its sum; return the row with a mass whose sum is most ahead of its steps.
+
+    One of the class asked for, if it has any mass.
+    """
+    found, most, is_found = 0, -np.inf, False
     for i in range(len(y)):
         share = mass(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
-        arrears = path.p_sum[i] - path.visits[i]
-        if y[i] > 0.0:
-            plus += arrears
-            if share > 0.0 and arrears > mp:
-                fp, mp = i, arrears
-        else:
-            minus += arrears
-            if share > 0.0 and arrears > mm:
-                fm, mm = i, arrears
-    if fm < 0 or (fp >= 0 and plus >= minus):
-        return fp
-    return fm
+            arrears, is_right = path.p_sum[i] - path.visits[i], (y[i] > 0.0) == is_plus
+            if (arrears > most and is_right == is_found) or (is_right and not is_found):
+                found, most, is_found = i, arrears, is_right
+    return found
