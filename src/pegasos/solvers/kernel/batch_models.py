@@ -6,8 +6,7 @@ them passes closer to the optimum than either, beyond the later one. The best po
 best length, is handed out.
 
 Duals are the average p* of the later steps, confined to rows that were stepped on, whose rows of K
-have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`); so
-are the frequencies of the steps, closer to w but coarser, and the better of both are handed out.
+have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`).
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from pegasos.solvers.kernel.slack import (
 from pegasos.solvers.kernel.water import balanced_water_level
 
 FIRST_TURN = 32  # steps before averages first leave the earliest ones out
+TINY = 1e-300
 FARTHEST = 5.0  # that the line is followed, in distances of the two averages from the earlier one
 
 
@@ -45,7 +45,6 @@ class Sums(NamedTuple):
     alpha: FloatArray
     c: FloatArray
     p: FloatArray
-    visits: FloatArray
 
 
 class Point(NamedTuple):
@@ -83,8 +82,7 @@ class Run:
     def sums(self) -> Sums:
         """Return the sums up to now."""
         path = self.path
-        sums = (path.alpha_sum, path.c_sum, path.p_sum, path.visits)
-        return Sums(self.steps, *(part.copy() for part in sums))
+        return Sums(self.steps, path.alpha_sum.copy(), path.c_sum.copy(), path.p_sum.copy())
 
     def can_move(self, is_free: bool) -> bool:
         """Whether there is anything to learn: a free bias alone serves rows of a single class."""
@@ -153,37 +151,44 @@ def best_point(run: Run, cost: Callable[[Point], float]) -> Point:
     return min((at(x) for x in (0.0, 1.0, float(found.x))), key=cost)
 
 
-def adversaries(run: Run) -> list[FloatArray]:
-    """Return the sum of the p*_t since the earlier mark, and the steps on each row since then.
-
-    Of the sum, only what lies on rows that were ever stepped on.
-    """
+def seen(run: Run) -> FloatArray:
+    """Return the sum of the p*_t since the earlier mark, on rows that were ever stepped on."""
     p = np.where(run.path.visits > 0.0, run.path.p_sum - run.marks[0].p, 0.0)
-    return [np.maximum(0.0, p), run.path.visits - run.marks[0].visits]
+    return np.maximum(0.0, p)
 
 
 def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None:
     """Choose the weights by the least P_lam over their length, and the duals by D_lam."""
-    run, lam, n, is_free = state.runs[k], problem.lam, len(state.W), problem.is_free
+    run, n = state.runs[k], len(state.W)
+    w = best_point(run, lambda w: primal_of(problem, run.y, w)[0])
+    keep_weights(problem, state, k, w)
+    some = curves(seen(run), w.c, run.y, problem.is_free)
+    keep_duals(problem, state, k, best_duals(some, n, problem.lam, w.square))
 
-    def scale(w: Point) -> float:
-        return best_scale(w.c, run.y, is_free, n * lam * w.square)
 
-    def primal(w: Point) -> float:
-        s = scale(w)
-        hinges = volume_below(basin(s * w.c, run.y, is_free), 1.0)
-        return 0.5 * lam * s**2 * w.square + hinges / n
+def primal_of(problem: Problem, y: FloatArray, w: Point) -> tuple[float, float]:
+    """Return the least P_lam(s w) and its s, at the best bias if that is free."""
+    lam, n = problem.lam, len(y)
+    s = best_scale(w.c, y, problem.is_free, n * lam * w.square)
+    hinges = volume_below(basin(s * w.c, y, problem.is_free), 1.0)
+    return 0.5 * lam * s**2 * w.square + hinges / n, s
 
-    w = best_point(run, primal)
-    if primal(w) < state.primal[k]:
-        s, state.primal[k] = scale(w), primal(w)
-        state.W[:, k] = s * run.y * w.alpha
-        state.b[k] = bias_of(w.c, run.y, s) if is_free else 0.0
-    for p in adversaries(run):
-        b = best_duals(curves(p, w.c, run.y, is_free), n, lam, w.square)
-        dual = b.sum() / n - square_norm(problem, b * run.y) / (2.0 * lam * n**2)
-        if dual > state.dual[k]:
-            state.dual[k], state.A[:, k] = dual, run.y * b
+
+def keep_weights(problem: Problem, state: BatchPerceptronState, k: int, w: Point) -> None:
+    """Hand out the best multiple of w, if nothing better is known."""
+    y = state.runs[k].y
+    primal, s = primal_of(problem, y, w)
+    if primal < state.primal[k]:
+        state.primal[k], state.W[:, k] = primal, s * y * w.alpha
+        state.b[k] = bias_of(w.c, y, s) if problem.is_free else 0.0
+
+
+def keep_duals(problem: Problem, state: BatchPerceptronState, k: int, b: FloatArray) -> None:
+    """Hand out duals b, if nothing better is known."""
+    a, n = state.runs[k].y * b, len(b)
+    dual = b.sum() / n - square_norm(problem, a) / (2.0 * problem.lam * n**2)
+    if dual > state.dual[k]:
+        state.dual[k], state.A[:, k] = dual, a
 
 
 def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
@@ -203,7 +208,7 @@ def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
 
     w = best_point(run, lambda w: -value(w)[0])
     gamma, length = value(w)
-    p = distribution(adversaries(run)[0], run.y, is_free)
+    p = distribution(seen(run), run.y, is_free)
     if gamma <= 0.0 or length == 0.0 or not p.any():
         return
     square, q = square_norm(problem, p * run.y), float(p.max())
@@ -222,6 +227,30 @@ def bias_of(c: FloatArray, y: FloatArray, s: float) -> float:
         return 0.0
     volume = volume_below(basin(c, y, True), 1.0 / s)
     return s * float(balanced_water_level(c, y, volume, np.empty_like(c)).b)
+
+
+def go_on_from(problem: Problem, state: BatchPerceptronState, B: FloatArray) -> None:
+    """Start from models with coefficients B, brought to length 1; they count for an epoch of steps.
+
+    Given lam, they and their duals, as far as feasible, are handed out until better ones are known.
+    """
+    Z, n = np.zeros_like(B), len(B)
+    problem.rows.add_scores(B, Z)
+    for k, run in enumerate(state.runs):
+        square = float(B[:, k] @ Z[:, k])
+        if not (square > 0.0 and run.can_move(problem.is_free)):
+            continue
+        w = Point(run.y * B[:, k] / np.sqrt(square), run.y * Z[:, k] / np.sqrt(square), 1.0)
+        run.path.alpha[:], run.path.c[:] = w.alpha, w.c
+        run.first, run.now = n, run.now._replace(t=n, square=1.0)
+        if state.nu is None:
+            keep_weights(problem, state, k, w)
+            b = np.clip(run.y * B[:, k] * problem.lam * n, 0.0, 1.0)
+            if problem.is_free:
+                plus, minus = float(b[run.y > 0.0].sum()), float(b[run.y <= 0.0].sum())
+                b *= np.where(run.y > 0.0, min(plus, minus) / max(plus, TINY), 1.0)
+                b *= np.where(run.y > 0.0, 1.0, min(plus, minus) / max(minus, TINY))
+            keep_duals(problem, state, k, b)
 
 
 def square_norm(problem: Problem, B: FloatArray) -> float:

@@ -42,6 +42,7 @@ from pegasos.solvers.kernel.batch_models import (
     BatchPerceptronState,
     Run,
     Sums,
+    go_on_from,
     offer,
     relative_gap,
 )
@@ -117,7 +118,7 @@ class BatchPerceptron(Options):
         self.check()
         self._refuse(problem)
         n, K = problem.costs.Y.shape
-        nothing = Sums(0, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+        nothing = Sums(0, np.zeros(n), np.zeros(n), np.zeros(n))
         state = BatchPerceptronState(
             runs=[
                 Run(
@@ -202,19 +203,6 @@ class BatchPerceptron(Options):
 def largest_norm(gram: Gram) -> float:
     """Return sqrt(max_i K(x_i, x_i))."""
     return float(np.sqrt(max(0.0, gram.diagonal.max())))
-
-
-def go_on_from(problem: Problem, state: BatchPerceptronState, B: FloatArray) -> None:
-    """Start from other models, brought to length 1; they count for an epoch of steps."""
-    Z = np.zeros_like(B)
-    problem.rows.add_scores(B, Z)
-    for k, run in enumerate(state.runs):
-        length = np.sqrt(max(0.0, float(B[:, k] @ Z[:, k])))
-        if length > 0.0:
-            run.path.alpha[:] = run.y * B[:, k] / length
-            run.path.c[:] = run.y * Z[:, k] / length
-            run.first = len(B)
-            run.now = run.now._replace(t=run.first, square=1.0)
 
 
 def walk(problem: Problem, run: Run, options: BatchPerceptron, steps: int) -> int:
