@@ -175,7 +175,8 @@ def test_float32_is_near_float64():
     single = kernel_problem(Hinge(), 5, n=50, dtype=np.float32, bias="free")
     assert single.problem.rows.precision == np.float32
     double = single.problem._replace(rows=Gram(Gaussian(0.3), as_rows(single.X), BUDGET))
-    a, b = (solve(p, LASVM(), Stopping(tol=1e-6)).certificate for p in (single.problem, double))
+    a = solve(single.problem, LASVM(), Stopping(tol=1e-5)).certificate  # what float32 can prove
+    b = solve(double, LASVM(), Stopping(tol=1e-6)).certificate
     assert a.is_within_tol
     assert a.primal == pytest.approx(b.primal, rel=1e-5)
 

@@ -10,6 +10,7 @@ from pegasos.problem.kernels import Precomputed
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.kernel.slack import (
+    balanced,
     basin,
     best_duals,
     capped,
@@ -137,6 +138,13 @@ def test_best_duals_are_the_best_of_their_kind(bias, lam):
         best = value(best_duals(some, n, lam, square))
         for mass in np.linspace(0.0, masses(some)[0][-1], 200):
             assert value(capped(some, mass, n)) <= best + 1e-12
+
+
+def test_the_heavier_class_is_shrunk():
+    y = np.array([1.0, -1.0, 1.0])
+    assert balanced(np.array([1.0, 0.5, 1.0]), y).tolist() == [0.25, 0.5, 0.25]
+    assert balanced(np.array([0.1, 0.8, 0.1]), y).tolist() == [0.1, 0.2, 0.1]
+    assert not balanced(np.array([1.0, 0.0, 1.0]), y).any()
 
 
 def test_nothing_to_share_out():

@@ -23,6 +23,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.kernel.batch_steps import Now, Path
 from pegasos.solvers.kernel.best_level import best_scale
 from pegasos.solvers.kernel.slack import (
+    balanced,
     basin,
     best_duals,
     bounds_of,
@@ -34,7 +35,6 @@ from pegasos.solvers.kernel.slack import (
 from pegasos.solvers.kernel.water import balanced_water_level
 
 FIRST_TURN = 32  # steps before averages first leave the earliest ones out
-TINY = 1e-300
 FARTHEST = 5.0  # that the line is followed, in distances of the two averages from the earlier one
 
 
@@ -246,11 +246,7 @@ def go_on_from(problem: Problem, state: BatchPerceptronState, B: FloatArray) -> 
         if state.nu is None:
             keep_weights(problem, state, k, w)
             b = np.clip(run.y * B[:, k] * problem.lam * n, 0.0, 1.0)
-            if problem.is_free:
-                plus, minus = float(b[run.y > 0.0].sum()), float(b[run.y <= 0.0].sum())
-                b *= np.where(run.y > 0.0, min(plus, minus) / max(plus, TINY), 1.0)
-                b *= np.where(run.y > 0.0, 1.0, min(plus, minus) / max(minus, TINY))
-            keep_duals(problem, state, k, b)
+            keep_duals(problem, state, k, balanced(b, run.y) if problem.is_free else b)
 
 
 def square_norm(problem: Problem, B: FloatArray) -> float:

@@ -197,7 +197,7 @@ def share_of_ties(mass, less, tied):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def mass(p, c, is_plus):  # type: ignore[no-untyped-def]
+def mass_on(p, c, is_plus):  # type: ignore[no-untyped-def]
     """Return the mass that p* puts on a row of response c."""
     low = p.low_plus if is_plus else p.low_minus
     tied = p.tied_plus if is_plus else p.tied_minus
@@ -210,7 +210,7 @@ def sample(p, y, path):  # type: ignore[no-untyped-def]
     rest = (below(DRAWS, path.random) + 0.5) / DRAWS
     found, last = NOT_CHOSEN, 0
     for i in range(len(y)):
-        share = mass(p, path.c[i], y[i] > 0.0)
+        share = mass_on(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
             rest -= share
@@ -228,7 +228,7 @@ def most_in_arrears(p, y, path, is_plus):  # type: ignore[no-untyped-def]
     """
     found, most, is_found = 0, -np.inf, False
     for i in range(len(y)):
-        share = mass(p, path.c[i], y[i] > 0.0)
+        share = mass_on(p, path.c[i], y[i] > 0.0)
         if share > 0.0:
             path.p_sum[i] += share
             arrears, is_right = path.p_sum[i] - path.visits[i], (y[i] > 0.0) == is_plus

@@ -88,6 +88,13 @@ def distribution(p: FloatArray, y: FloatArray, is_free: bool) -> FloatArray:
     return found
 
 
+def balanced(b: FloatArray, y: FloatArray) -> FloatArray:
+    """Return duals b with those of the heavier class shrunk until both classes weigh the same."""
+    plus, minus = float(b[y > 0.0].sum()), float(b[y <= 0.0].sum())
+    least = min(plus, minus)
+    return b * np.where(y > 0.0, least / (plus or 1.0), least / (minus or 1.0))
+
+
 # ---- the adversary's distribution, capped
 
 
