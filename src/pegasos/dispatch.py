@@ -92,6 +92,11 @@ def reordering_sums(function: F) -> Any:
     return numba.njit(nogil=True, fastmath={"reassoc", "contract"}, **INLINED)(function)
 
 
+def finding_extremes(function: F) -> Any:
+    """Inline a helper that looks for a least or largest of numbers, none NaN: vectorised."""
+    return numba.njit(nogil=True, fastmath={"nnan", "nsz"}, **INLINED)(function)
+
+
 def _cached(function: F, options: dict[str, bool]) -> Any:
     dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
     if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT

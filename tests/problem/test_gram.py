@@ -321,13 +321,16 @@ def test_scores_are_products_with_the_matrix(kernel, K_models, rows_kept, monkey
 
 
 @pytest.mark.fast
-def test_kept_rows_are_added_with_their_coefficients():
+def test_rows_are_added_with_their_coefficients():
     gram, K = matrix_of(30)
-    slots = gram.hold(np.array([4, 9]))
-    Z = np.ones((30, 2))
-    gram.add_kept(slots, np.array([[2.0, 0.0], [-1.0, 3.0]]), Z)
-    np.testing.assert_allclose(Z[:, 0], 1.0 + 2.0 * K[4] - K[9], rtol=1e-12)
-    np.testing.assert_allclose(Z[:, 1], 1.0 + 3.0 * K[9], rtol=1e-12)
+    coefficients = np.array([[2.0, 0.0], [-1.0, 3.0]])
+    for add, kept in ((gram.add_passing, 0), (gram.add_held, 2), (gram.add_held, 2)):
+        Z = np.ones((30, 2))
+        add(np.array([4, 9]), coefficients, Z)
+        np.testing.assert_allclose(Z[:, 0], 1.0 + 2.0 * K[4] - K[9], rtol=1e-12)
+        np.testing.assert_allclose(Z[:, 1], 1.0 + 3.0 * K[9], rtol=1e-12)
+        assert gram.used == kept
+    assert (gram.evaluations, gram.hits, gram.misses) == (4 * 30, 2, 4)
 
 
 @pytest.mark.fast
@@ -431,7 +434,7 @@ def test_results_do_not_depend_on_the_number_of_threads(kind, monkeypatch):
 @pytest.mark.fast
 @pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value")
 def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
-    monkeypatch.setattr("pegasos.problem.pairs.TILE", 8)
+    monkeypatch.setattr("pegasos.problem.pairs.TILE_ROWS", 8)
     monkeypatch.setattr(parallel, "cores", lambda: 3)
     X = drawn(50)
     X[-1] = 1e200  # in the last tile only

@@ -80,7 +80,7 @@ def block(kernel, X, Z, chosen=None, others=None, precision=np.float64):
 def small_blocks(monkeypatch):
     """Make blocks so small that a few rows take many of them."""
     monkeypatch.setattr(pairs, "LEFT_ROWS", 4)
-    monkeypatch.setattr(pairs, "TILE", 8)
+    monkeypatch.setattr(pairs, "TILE_VALUES", 32)
     monkeypatch.setattr(pairs, "CHUNK", 16)
 
 
@@ -128,7 +128,7 @@ def test_some_rows_and_columns_in_any_order(kernel, container, small_blocks):
 @pytest.mark.parametrize("container", ["C", "csr32"])
 def test_more_rows_than_a_block_and_a_tile_hold(kernel, container):
     X = CONTAINERS[container](drawn(2 * pairs.LEFT_ROWS + 3))
-    Z = CONTAINERS[container](drawn(2 * pairs.TILE + 5, seed=1))
+    Z = CONTAINERS[container](drawn(2 * pairs.TILE_ROWS + 5, seed=1))
     expected = oracle(kernel, X, Z)
     np.testing.assert_allclose(block(kernel, X, Z), expected, rtol=1e-12, atol=1e-12)
 
@@ -296,7 +296,7 @@ def test_rows_come_back_as_the_kind_of_matrix_they_were(container):
 )
 @pytest.mark.parametrize("container", ["C", "csr32"])
 def test_blocks_do_not_depend_on_the_number_of_threads(kernel, container, monkeypatch):
-    X = CONTAINERS[container](drawn(3 * pairs.TILE + 1))
+    X = CONTAINERS[container](drawn(3 * pairs.TILE_ROWS + 1))
     chosen, found = np.arange(pairs.LEFT_ROWS + 10), []
     for count in (1, 2, 5):
         monkeypatch.setattr(parallel, "cores", lambda count=count: count)

@@ -9,7 +9,7 @@ are the coefficients of an expansion  w_k = sum_j W[j, k] phi(x_j).
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,20 +28,23 @@ from pegasos.problem.kernels import (
     left_factor,
 )
 from pegasos.problem.pairs import (
-    LEFT_ROWS,
-    TILE,
+    TILE_VALUES,
     Side,
+    add_sums,
     all_square_norms,
     fill,
     left_rows,
     matrix,
     side,
 )
+from pegasos.problem.sums import add_rows
 
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
 COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
+VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
 SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
+SAME = 1e-11  # relative difference of coefficients that is rounding
 LEAST_ROWS = 4  # that a store holds, however small the budget
 
 
@@ -79,6 +82,10 @@ class Kernelized:
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
         raise NotImplementedError
+
+    def at_hand(self, coefficients: Any) -> Any:
+        """Return those places of an expansion that are cheapest to use."""
+        return coefficients
 
 
 class Cross(Kernelized):
@@ -150,7 +157,7 @@ class Gram(Kernelized):
         beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch, never both
         self.block_rows = max(2, int(beside**0.5))
         self.scratch_rows = max(1, min(SCRATCH_VALUES, beside) // n)
-        gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE * LEFT_ROWS
+        gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE_VALUES
         room = int((1.0 - SHARE_OF_BLOCKS) * budget - gathered * self.side.precision.itemsize)
         room //= max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
@@ -159,6 +166,7 @@ class Gram(Kernelized):
         self.owner = np.full(self.capacity, -1, dtype=np.int32)
         self.last_use = np.zeros(self.capacity, dtype=np.int64)
         self.used = self.clock = 0
+        self.known: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def rounding(self) -> float:
@@ -172,20 +180,35 @@ class Gram(Kernelized):
         self._compute(np.asarray(chosen), others, out, np.arange(len(chosen)))
         return out
 
-    def square_block(self, W: Any) -> Any:
-        """Return K[W, W], from the store as far as its rows are there."""
-        out = np.empty((len(W), len(W)), dtype=self.precision)
-        slots = self.slot_of[W]
-        kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
-        parts = ranges(len(kept), SQUARE)
-        each(lambda part: gather(self.store, slots, W, kept[slice(*part)], out), parts)
-        new, length = W[missing], left_rows(self.rows)
-        scratch = np.empty((min(length, len(new)), len(new)), dtype=self.precision)
-        for first, stop in ranges(len(new), length):  # one triangle suffices
-            part, rest = scratch[: stop - first, : len(new) - first], missing[first:]
-            self._compute(new[first:stop], new[first:], part, np.arange(stop - first))
-            each(partial(spread, part, rest, out), ranges(stop - first, SQUARE))
-        each(lambda some: mirror(kept, missing, out, some), ranges(len(new), SQUARE))
+    def at_hand(self, coefficients: Any) -> Any:
+        kept = coefficients[self.slot_of[coefficients] >= 0]
+        return kept if len(kept) else coefficients
+
+    def kept_first(self, rows: Any) -> Any:
+        """Return the rows in another order: those in the store come first."""
+        is_kept = self.slot_of[rows] >= 0
+        return np.concatenate([rows[is_kept], rows[~is_kept]])
+
+    def spare(self, m: int) -> Any:
+        """Return room for m x m values; in the unused part of the store, until rows need it."""
+        unused = self.store.reshape(-1)[self.used * self.n :]
+        room = unused if len(unused) >= m * m else np.empty(m * m, dtype=self.precision)
+        return room[: m * m].reshape(m, m)
+
+    def square_block(self, W: Any, out: Any | None = None) -> Any:
+        """Return K[W, W], from the store as far as its rows are there; see `kept_first`."""
+        m, slots = len(W), self.slot_of[W]
+        out = np.empty((m, m), dtype=self.precision) if out is None else out
+        kept = int(np.argmax(slots < 0)) if (slots < 0).any() else m
+        each(
+            lambda part: gather(self.store, slots[slice(*part)], W, out[slice(*part)]),
+            ranges(kept, SQUARE),
+        )
+        length = left_rows(self.rows)
+        for first, stop in ranges(m - kept, length):  # one triangle suffices
+            a, b = kept + first, kept + stop
+            self._compute(W[a:b], W[a:], out[a:b, a:], np.arange(b - a))
+        each(lambda part: mirror(out, kept, part), ranges(m, SQUARE))
         return out
 
     def hold(self, chosen: Any) -> Any:
@@ -208,6 +231,16 @@ class Gram(Kernelized):
             self.last_use[places] = self.clock
             slots = self.slot_of[chosen]
         return slots
+
+    def batches(self, rows: Any) -> list[Any]:
+        """Split rows into parts that fit the store and have a limited number of new ones each.
+
+        Between parts is time to obey Ctrl-C.
+        """
+        most = max(1, min(self.capacity, VALUES_AT_A_TIME // self.n))
+        new, place = np.cumsum(self.slot_of[rows] < 0), np.arange(len(rows))
+        part = new // most + place // self.capacity
+        return np.split(rows, np.flatnonzero(np.diff(part)) + 1) if len(rows) else []
 
     def _free(self, count: int) -> Any:
         """Return slots for so many new rows: unused ones, then those used least recently."""
@@ -242,25 +275,42 @@ class Gram(Kernelized):
                 return True
         return False
 
+    def remember(self, B: FloatArray, F: FloatArray) -> None:
+        """Take note that F = K B, and will be whenever anybody asks for scores."""
+        self.known = B, F
+
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
+        if self.known is not None and self.known[0].shape == B.shape:
+            B_known, F = self.known
+            change = B - B_known
+            change[np.abs(change) <= SAME * np.abs(B)] = 0.0
+            if np.count_nonzero(change.any(axis=1)) < np.count_nonzero(B.any(axis=1)):
+                Z += F
+                B = change
         used = np.flatnonzero(B.any(axis=1))
-        slots = self.slot_of[used]
-        is_kept = slots >= 0
+        is_kept = self.slot_of[used] >= 0
         self.hits += int(is_kept.sum())
-        self.add_kept(slots[is_kept], B[used[is_kept]], Z)
-        missing = used[~is_kept]
-        self.misses += len(missing)
-        length = self.scratch_rows
-        scratch = np.empty((min(length, len(missing)), self.n), dtype=self.precision)
-        for first, stop in ranges(len(missing), length):
-            some, places = missing[first:stop], np.arange(stop - first)
-            self._compute(some, None, scratch, places)
-            add_weighted(scratch, places, B[some], Z)
+        add_weighted(self.store, self.slot_of[used[is_kept]], B[used[is_kept]], Z)
+        for some in self.batches(used[~is_kept]):
+            self.add_passing(some, B[some], Z)
 
-    def add_kept(self, slots: Any, coefficients: FloatArray, Z: FloatArray) -> None:
-        """Add sum_r coefficients[r, k] store[slots[r], i] to Z[i, k]."""
-        add_weighted(self.store, slots, coefficients, Z)
+    def add_held(self, chosen: Any, coefficients: FloatArray, Z: FloatArray) -> None:
+        """Add sum_r coefficients[r, k] K(x_chosen[r], x_i) to Z[i, k]; keep the rows."""
+        add_weighted(self.store, self.hold(chosen), coefficients, Z)
+
+    def add_passing(self, chosen: Any, coefficients: FloatArray, Z: FloatArray) -> None:
+        """Add the same; keep nothing."""
+        if is_psd(self.kernel):
+            add_sums(self.kernel, self.side, chosen, self.side, coefficients, Z)
+            self.evaluations += len(chosen) * self.n
+        else:  # values are looked at
+            scratch = np.empty((min(self.scratch_rows, len(chosen)), self.n), self.precision)
+            for first, stop in ranges(len(chosen), self.scratch_rows):
+                places = np.arange(stop - first)
+                self._compute(chosen[first:stop], None, scratch, places)
+                add_weighted(scratch, places, coefficients[first:stop], Z)
+        self.misses += len(chosen)
 
 
 def diagonal(kernel: Kernel, rows: Rows) -> FloatArray:
@@ -287,49 +337,21 @@ def add_weighted(store: Any, slots: Any, coefficients: FloatArray, Z: FloatArray
 
 
 @compiled
-def add_rows(store, slots, coefficients, start, stop, Z):  # type: ignore[no-untyped-def]
-    """Add coefficients[r, k] store[slots[r], i] to Z[i, k] for start <= i < stop."""
-    total, last = np.empty(stop - start), len(slots) - 1
-    for k in range(Z.shape[1]):
-        total[:] = 0.0
-        for r in range(0, len(slots), 4):  # four rows at a time: their sum is read and written once
-            a, b, c, d = r, min(r + 1, last), min(r + 2, last), min(r + 3, last)
-            p = coefficients[a, k]
-            q = coefficients[b, k] if r + 1 <= last else 0.0
-            u = coefficients[c, k] if r + 2 <= last else 0.0
-            v = coefficients[d, k] if r + 3 <= last else 0.0
-            if p != 0.0 or q != 0.0 or u != 0.0 or v != 0.0:
-                first, second = store[slots[a], start:stop], store[slots[b], start:stop]
-                third, fourth = store[slots[c], start:stop], store[slots[d], start:stop]
-                for i in range(len(total)):
-                    total[i] += (p * first[i] + q * second[i]) + (u * third[i] + v * fourth[i])
-        for i in range(len(total)):
-            Z[start + i, k] += total[i]
-
-
-@compiled
-def gather(store, slots, W, kept, out):  # type: ignore[no-untyped-def]
-    """Write store[slots[a], W[b]] into out[a, b] for a in `kept`."""
-    for a in kept:
+def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
+    """Write store[slots[a], columns[b]] into out[a, b]."""
+    for a in range(len(slots)):
         row = store[slots[a]]
-        for b in range(len(W)):
-            out[a, b] = row[W[b]]
+        for b in range(len(columns)):
+            out[a, b] = row[columns[b]]
 
 
 @compiled
-def spread(part, missing, out, some):  # type: ignore[no-untyped-def]
-    """Write part[r, s], s >= r, into out at missing[r], missing[s] and mirrored, for some r."""
-    for corner in range(some[0], len(missing), SQUARE):
-        for r in range(some[0], some[1]):
-            a = missing[r]
-            for s in range(max(r, corner), min(len(missing), corner + SQUARE)):
-                out[a, missing[s]] = part[r, s]
-                out[missing[s], a] = part[r, s]
+def mirror(out, kept, rows):  # type: ignore[no-untyped-def]
+    """Copy what is known of some rows of a square block to the other side of its diagonal.
 
-
-@compiled
-def mirror(kept, missing, out, some):  # type: ignore[no-untyped-def]
-    """Complete some rows of `out` that were not kept with the mirrored values of those kept."""
-    for r in range(some[0], some[1]):
-        for b in kept:
-            out[missing[r], b] = out[b, missing[r]]
+    Of the first `kept` rows everything is known, of the others what lies right of the diagonal.
+    """
+    for corner in range(0, rows[1], SQUARE):
+        for a in range(max(kept, rows[0]), rows[1]):
+            for b in range(corner, min(a, corner + SQUARE)):
+                out[a, b] = out[b, a]

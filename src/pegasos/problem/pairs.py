@@ -42,12 +42,14 @@ from pegasos.problem.kernels import (
     is_of_distance,
     left_factor,
 )
+from pegasos.problem.sums import add_products, add_rows
 
-LEFT_ROWS = 256  # rows on the left of a block, at most
+LEFT_ROWS = 1024  # rows on the left of a block, at most
+SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form; not a power of two: see `sparse_piece`
 LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
-TILE = 2048  # rows on the right of a tile
-PAD = 16  # places between the rows of a tile: a power of two would share cache lines
-CHUNK = 65_536  # values that one thread finishes at a time: they fit its cache
+TILE_VALUES = 524_288  # products of a tile
+TILE_ROWS = 8192  # rows on its right, at most
+CHUNK = 131_072  # values that one thread finishes at a time: they fit its cache
 SURE = 1e-5  # error of an exponent above which float32 rows are multiplied in float64
 CENTRED = {np.float32: 1e-5, np.float64: 1e-10}  # and above which they are taken from their mean
 
@@ -111,7 +113,7 @@ def centred_square_norms(rows: Rows, centre: FloatArray) -> FloatArray:
 def all_square_norms(rows: Rows) -> FloatArray:
     """Return ||x_i||^2 of every row."""
     squares = np.empty(shape(rows)[0])
-    each(lambda part: square_norms(rows, *part, squares), ranges(len(squares), TILE))
+    each(lambda part: square_norms(rows, *part, squares), ranges(len(squares), TILE_ROWS))
     return squares
 
 
@@ -123,8 +125,9 @@ def longest_city_block(rows: CsrRows) -> float:
 
 
 def left_rows(rows: Rows) -> int:
-    """Return how many rows a block may have on the left."""
-    return max(1, min(LEFT_ROWS, LEFT_VALUES // max(1, shape(rows)[1])))
+    """Return how many rows a block may have on the left, against these on the right."""
+    most = SPARSE_LEFT_ROWS if isinstance(rows, CsrRows) else LEFT_ROWS
+    return max(1, min(most, LEFT_ROWS, LEFT_VALUES // max(1, shape(rows)[1])))
 
 
 def fill(
@@ -134,27 +137,68 @@ def fill(
 
     Row chosen[k] goes to out[places[k]], one value per right row; `others` None means all.
     """
-    for first, stop in ranges(len(chosen), left_rows(left.rows)):
-        _fill(kernel, left, chosen[first:stop], right, others, out, places[first:stop])
+    for first, stop in ranges(len(chosen), left_rows(right.rows)):
+        into = Filled(out, places[first:stop])
+        _deliver(kernel, left, chosen[first:stop], right, others, into)
 
 
-def _fill(
+def add_sums(
+    kernel: Kernel,
+    left: Side,
+    chosen: Any,
+    right: Side,
+    coefficients: FloatArray,
+    Z: FloatArray,
+) -> None:
+    """Add sum_k coefficients[k, m] K(x_chosen[k], z_i) to Z[i, m] for all right rows z_i."""
+    for first, stop in ranges(len(chosen), left_rows(right.rows)):
+        into = Summed(np.ascontiguousarray(coefficients[first:stop]), Z)
+        _deliver(kernel, left, chosen[first:stop], right, None, into)
+
+
+class Filled(NamedTuple):
+    """Kernel values go to places of a matrix, a row for every left row."""
+
+    out: Any
+    places: Any
+
+    def take(self, values: Any, rows: slice, columns: slice) -> None:
+        self.out[self.places[rows], columns] = values
+
+
+class Summed(NamedTuple):
+    """Kernel values are multiplied by coefficients of the left rows and added up."""
+
+    coefficients: FloatArray
+    Z: FloatArray
+
+    def take(self, values: Any, rows: slice, columns: slice) -> None:
+        some, Z = self.coefficients[rows], self.Z[columns]
+        if values.flags.c_contiguous:
+            add_rows(values, np.arange(len(values)), some, 0, len(Z), Z)
+        else:
+            add_products(values.T, some, Z)
+
+
+def _deliver(
     kernel: Kernel,
     left: Side,
     chosen: Any,
     right: Side,
     others: Any | None,
-    out: Any,
-    places: Any,
+    into: Filled | Summed,
 ) -> None:
-    if isinstance(kernel, Precomputed):
-        out[places] = matrix(left.rows, chosen)[:, slice(None) if others is None else others]
-        return
-    if isinstance(kernel, Custom):
-        columns = matrix(right.rows, slice(None) if others is None else others)
-        values = checked_values(kernel, matrix(left.rows, chosen), columns)
-        check_finite(kernel, values)
-        out[places] = values
+    """Compute a block of kernel values, in tiles that are delivered as they come."""
+    if isinstance(kernel, Precomputed | Custom):
+        columns = slice(None) if others is None else others
+        if isinstance(kernel, Precomputed):
+            values = matrix(left.rows, chosen)[:, columns]
+        else:
+            values = checked_values(
+                kernel, matrix(left.rows, chosen), matrix(right.rows, columns)
+            )  # fmt: skip
+            check_finite(kernel, values)
+        into.take(values, slice(None), slice(None))
         return
     precision = np.promote_types(left.precision, right.precision)
     gathered = dense(left.rows, chosen, precision)
@@ -168,12 +212,12 @@ def _fill(
         left=np.ascontiguousarray(gathered.T) if is_sparse else gathered,
         of_left=left.exponents[chosen] if len(left.exponents) else None,
         right=right,
-        out=out,
-        places=places,
+        into=into,
     )
     m = shape(right.rows)[0] if others is None else len(others)
     with one_blas_thread:  # a thread per tile instead
-        each(lambda part: _fill_tile(block, others, *part), ranges(m, TILE))
+        tile = min(TILE_ROWS, max(1, TILE_VALUES // len(chosen)))
+        each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile))
 
 
 class Block(NamedTuple):
@@ -183,34 +227,55 @@ class Block(NamedTuple):
     left: Any
     of_left: Any
     right: Side
-    out: Any
-    places: Any
+    into: Filled | Summed
 
 
-def _fill_tile(block: Block, others: Any | None, start: int, stop: int) -> None:
+def _deliver_tile(block: Block, others: Any | None, start: int, stop: int) -> None:
     """Compute the values for right rows others[start:stop], while they fit a cache."""
-    kernel, rows, q = block.kernel, block.right.rows, len(block.places)
+    kernel, rows, exponents = block.kernel, block.right.rows, block.right.exponents
     columns = np.arange(start, stop) if others is None else others[start:stop]
-    if isinstance(rows, CsrRows):
-        tile = np.empty((q, stop - start + PAD), dtype=block.left.dtype)[:, : stop - start]
-        write = sparse_distances if is_of_distance(kernel) else sparse_products
-        write(block.left, rows, columns, tile)
-    elif is_of_distance(kernel):
-        tile = np.empty((q, stop - start), dtype=block.left.dtype)
-        dense_distances(block.left, rows.X, columns, tile)
-    else:
-        some = rows.X[start:stop] if others is None else rows.X[columns]
-        if block.right.centre is not None:
-            some = np.subtract(some, block.right.centre, dtype=np.float64)
-        tile = np.dot(block.left, some.astype(block.left.dtype, copy=False).T)
-    exponents = block.right.exponents
-    of_right = exponents[columns] if len(exponents) else None
-    for first, end in ranges(q, max(1, CHUNK // (stop - start))):
+    of_left, of_right = block.of_left, exponents[columns] if len(exponents) else None
+    if isinstance(rows, CsrRows):  # the other way round: values of a right row lie side by side
+        for first, end in ranges(len(columns), max(1, CHUNK // block.left.shape[1])):
+            piece = sparse_piece(block, columns[first:end])
+            _finish(kernel, piece, None if of_right is None else of_right[first:end], of_left)
+            block.into.take(piece.T, slice(None), slice(start + first, start + end))
+        return
+    tile = dense_tile(block, columns if others is not None else slice(start, stop))
+    for first, end in ranges(len(tile), max(1, CHUNK // (stop - start))):
         piece = tile[first:end]
-        finish(kernel, piece, None if of_right is None else block.of_left[first:end], of_right)
-        if not is_bounded(kernel):
-            check_finite(kernel, piece)
-        block.out[block.places[first:end], start:stop] = piece
+        _finish(kernel, piece, None if of_left is None else of_left[first:end], of_right)
+        block.into.take(piece, slice(first, end), slice(start, stop))
+
+
+def sparse_piece(block: Block, columns: Any) -> Any:
+    """Return products, or distances, of right rows in CSR form and the left ones.
+
+    It is read by columns in the end. If these were a power of two apart, they would be in each
+    other's way in the processor's cache.
+    """
+    piece = np.empty((len(columns), block.left.shape[1]), dtype=block.left.dtype)
+    write = sparse_distances if is_of_distance(block.kernel) else sparse_products
+    write(block.left, block.right.rows, columns, piece)
+    return piece
+
+
+def dense_tile(block: Block, columns: Any) -> Any:
+    """Return products, or distances, of the left rows and dense right ones."""
+    some = block.right.rows.X[columns]
+    if is_of_distance(block.kernel):
+        tile = np.empty((len(block.left), len(some)), dtype=block.left.dtype)
+        dense_distances(block.left, some, tile)
+        return tile
+    if block.right.centre is not None:
+        some = np.subtract(some, block.right.centre, dtype=np.float64)
+    return np.dot(block.left, some.astype(block.left.dtype, copy=False).T)
+
+
+def _finish(kernel: Kernel, piece: Any, of_rows: Any, of_columns: Any) -> None:
+    finish(kernel, piece, of_rows, of_columns)
+    if not is_bounded(kernel):
+        check_finite(kernel, piece)
 
 
 def check_finite(kernel: Kernel, values: Any) -> None:
@@ -268,48 +333,48 @@ def checked_values(kernel: Custom, A: Any, B: Any) -> Any:
 
 
 @compiled
-def sparse_products(left, rows, columns, tile):  # type: ignore[no-untyped-def]
-    """Write <left_k, x_j> into tile[k, c] for j = columns[c]; left is (d, q)."""
-    q = left.shape[1]
-    total = np.empty(q, dtype=left.dtype)
+def sparse_products(left, rows, columns, out):  # type: ignore[no-untyped-def]
+    """Write <x_j, left_k> into out[c, k] for j = columns[c]; left is (d, q)."""
+    q, zero = left.shape[1], left.dtype.type(0)
     for c in range(len(columns)):
         j = columns[c]
-        total[:] = 0.0
-        for p in range(rows.indptr[j], rows.indptr[j + 1]):
-            x, feature = left.dtype.type(rows.data[p]), rows.indices[p]
+        total, stop = out[c], rows.indptr[j + 1]
+        total[:] = zero
+        for p in range(rows.indptr[j], stop, 4):  # four at a time: their sum is written once
+            p1, p2, p3 = min(p + 1, stop - 1), min(p + 2, stop - 1), min(p + 3, stop - 1)
+            x = left.dtype.type(rows.data[p])
+            x1 = left.dtype.type(rows.data[p1]) if p + 1 < stop else zero
+            x2 = left.dtype.type(rows.data[p2]) if p + 2 < stop else zero
+            x3 = left.dtype.type(rows.data[p3]) if p + 3 < stop else zero
+            z, z1 = left[rows.indices[p]], left[rows.indices[p1]]
+            z2, z3 = left[rows.indices[p2]], left[rows.indices[p3]]
             for k in range(q):
-                total[k] += x * left[feature, k]
-        for k in range(q):
-            tile[k, c] = total[k]
+                total[k] += (x * z[k] + x1 * z1[k]) + (x2 * z2[k] + x3 * z3[k])
 
 
 @compiled
-def sparse_distances(left, rows, columns, tile):  # type: ignore[no-untyped-def]
-    """Write the city-block distance of left_k and x_j into tile[k, c]; left is (d, q)."""
+def sparse_distances(left, rows, columns, out):  # type: ignore[no-untyped-def]
+    """Write the city-block distance of x_j and left_k into out[c, k]; left is (d, q)."""
     q = left.shape[1]
     norm = np.zeros(q, dtype=left.dtype)
     for feature in range(left.shape[0]):
         for k in range(q):
             norm[k] += abs(left[feature, k])
-    total = np.empty(q, dtype=left.dtype)
     for c in range(len(columns)):
-        j = columns[c]
+        j, total = columns[c], out[c]
         total[:] = norm
         for p in range(rows.indptr[j], rows.indptr[j + 1]):
-            x, feature = left.dtype.type(rows.data[p]), rows.indices[p]
+            x, z = left.dtype.type(rows.data[p]), left[rows.indices[p]]
             for k in range(q):
-                total[k] += abs(x - left[feature, k]) - abs(left[feature, k])
-        for k in range(q):
-            tile[k, c] = total[k]
+                total[k] += abs(x - z[k]) - abs(z[k])
 
 
 @compiled
-def dense_distances(left, X, columns, tile):  # type: ignore[no-untyped-def]
-    """Write the city-block distance of left_k and x_j into tile[k, c]; left is (q, d)."""
-    for c in range(len(columns)):
-        j = columns[c]
-        for k in range(left.shape[0]):
+def dense_distances(left, right, tile):  # type: ignore[no-untyped-def]
+    """Write the city-block distance of left_k and right_c into tile[k, c]; left is (q, d)."""
+    for c in range(len(right)):
+        for k in range(len(left)):
             total = left.dtype.type(0)
             for f in range(left.shape[1]):
-                total += abs(left[k, f] - left.dtype.type(X[j, f]))
+                total += abs(left[k, f] - left.dtype.type(right[c, f]))
             tile[k, c] = total

@@ -108,7 +108,7 @@ def typical_point(rows: Any, W: FloatArray) -> FloatArray:
     """Return the mean of some rows as weights: rows spread over the data, or those W expands on."""
     n, d = shape(rows)
     if isinstance(rows, Kernelized):
-        used = np.flatnonzero(W.any(axis=1))
+        used = rows.at_hand(np.flatnonzero(W.any(axis=1)))
         used = used[:: max(1, len(used) // SAMPLED_ROWS)]
         mean = np.zeros(n)
         mean[used] = 1.0 / max(1, len(used))

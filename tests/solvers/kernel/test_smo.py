@@ -196,8 +196,7 @@ def test_a_row_that_is_not_there_is_asked_for(is_free):
         slot_of,
         np.zeros(12, np.int64),
         7,
-        np.diag(dual.K),
-        np.arange(12, dtype=np.int32),
+        np.diag(dual.K).copy(),
     )
     beta = np.zeros(12)
     ascent = new_ascent(beta, dual.y.copy(), feasible)

@@ -10,9 +10,9 @@ q = 2 with the second row chosen by the gain of its exact step is SMO [FCL05]. A
 SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from matrix products. The
 first working set is a random sample; from then on it holds the rows with the largest violations,
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
-the store: a support vector's row is computed once. `smo` is given the q x q block of K; but if that
-would be a good part of all of K, it reads the rows in the store and asks for those it lacks, which
-are brought in together with the next most likely to move.
+the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
+most stay, the row is kept from its second move on. `smo` is given the q x q block of K, or all of K
+where the working set is all rows and K fits the store.
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -32,14 +32,11 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.options import Options
-from pegasos.parallel import ranges
-from pegasos.problem.gram import Gram
 from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
 from pegasos.solvers.kernel.smo import (
-    Ascent,
     Matrix,
     ascend_pairs,
     ascend_singles,
@@ -47,32 +44,32 @@ from pegasos.solvers.kernel.smo import (
     whole,
 )
 from pegasos.solvers.kernel.working_set import (
+    LEAST_ROWS,
     Models,
     assess,
     finer,
-    largest_of,
     new_wishes,
     next_size,
     working_set,
 )
 from pegasos.solvers.protocol import Advance, DualPoint
 
-FIRST_ROWS = 4000  # in the first working set; all rows, if there are no more
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
 AHEAD = 0.1  # of the worst model's gap: models below wait for the others
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
-ROWS_AHEAD = 256  # brought in together with one that is needed
-MANY = 0.25  # of all rows: if so many are new to a working set, most of them stay in it
-KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
 
 
 @dataclass
 class DecompositionState:
-    """A run: the models, the generator of its rounds, and the least curvature met."""
+    """A run: the models, the generator of its rounds, and the least curvature met.
+
+    `has_moved` tells which rows' coefficients did, of any model.
+    """
 
     models: Models
     random: Any
+    has_moved: Any
     rounds: Iterator[Advance] | None = None
     least_curvature: float = field(default=float("inf"))
 
@@ -92,7 +89,7 @@ class Decomposition(Options):
     Parameters
     ----------
     working_set : int or "auto", default="auto"
-        Rows that are optimised together. "auto" starts from a random sample of 4,000 and follows
+        Rows that are optimised together. "auto" starts from a random sample of 6,000 and follows
         the violations, within the memory budget; all rows at once if there are no more. 2 is SMO.
     shrinking : bool, default=True
         Leave rows that are stuck at a bound out of the search for a pair. Only SMO searches all
@@ -118,7 +115,7 @@ class Decomposition(Options):
             B[:] = feasible(problem, previous.coefficients(problem))
             problem.rows.add_scores(B, F)
         models = Models(B, F, np.zeros(K), np.full(K, FIRST_ACCURACY), np.full(K, np.inf))
-        return DecompositionState(models, np.random.default_rng(seed))
+        return DecompositionState(models, np.random.default_rng(seed), np.zeros(n, dtype=np.bool_))
 
     def advance(self, problem: Problem, state: DecompositionState) -> Advance:
         if state.rounds is None:
@@ -129,6 +126,8 @@ class Decomposition(Options):
         return None
 
     def dual_point(self, problem: Problem, state: DecompositionState) -> DualPoint:
+        if self.working_set != 2:  # SMO's responses lag behind its coefficients
+            problem.rows.remember(state.models.B, state.models.F)
         return dual_numbers(problem, state.models.B)
 
 
@@ -147,17 +146,17 @@ def rounds(
     """Go on for ever; every yield is a moment to look up, and tells whether a round has ended."""
     gram, models = problem.rows, state.models
     n, K = models.B.shape
-    largest = n if n <= min(FIRST_ROWS, gram.capacity) else gram.block_rows
+    largest = n if n <= min(LEAST_ROWS, gram.capacity) else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
-    W = np.sort(state.random.choice(n, min(n, FIRST_ROWS, largest), replace=False))
+    W = np.sort(state.random.choice(n, min(n, LEAST_ROWS, largest), replace=False))
     is_first, wishes = not models.B.any(), new_wishes(n)
     while True:
         for k in range(K):
             if models.gap[k] < AHEAD * models.gap.max():
                 continue  # well ahead of the others
             if not is_first:
-                assess(problem, models, k, wishes)
-                models.accuracy[k] = finer(models.accuracy[k], wishes)
+                violation = assess(problem, models, k, wishes)
+                models.accuracy[k] = finer(models, k, wishes, violation)
                 W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
             if q == 2:
                 yield from improve_pairwise(problem, state, k, shrinks)
@@ -172,46 +171,36 @@ def rounds(
 def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iterator[Advance]:
     """Maximise over the coefficients of rows W of model k; bring all responses up to date."""
     gram, models = problem.rows, state.models
-    new = np.count_nonzero(gram.slot_of[W] < 0)
-    is_whole = len(W) == gram.n or (gram.used > 0 and new >= MANY * gram.n)
-    reads_store = is_whole and gram.capacity - gram.used >= new
-    block = None if reads_store else gram.square_block(W)
+    if len(W) == gram.n <= gram.capacity:
+        for some in gram.batches(W):
+            gram.hold(some)
+            yield Advance(0, False)
+        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
+    else:
+        W = gram.kept_first(W)
+        K = whole(gram.square_block(W, gram.spare(len(W))), gram.diagonal[W])
     before, box, active = models.B[W, k], box_of(problem, k, W), np.arange(len(W))
     ascent = new_ascent(before.copy(), problem.costs.Y[W, k] - models.F[W, k], box)
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
-    length, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
-    while True:
-        K = matrix_of(gram, W) if block is None else whole(block, gram.diagonal[W])
-        steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], length)
+    most, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
+    while allowed > 0:
+        length = min(most, allowed)
+        steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
         state.least_curvature = min(least, state.least_curvature)
-        gram.clock, allowed = gram.clock + int(steps), allowed - steps
-        if missing >= 0:
-            gram.hold(W[likely_rows(gram, W, ascent, missing)])
-        elif steps < length or allowed <= 0:
-            break
+        allowed = allowed - steps if steps == length else 0
         yield Advance(0, False)
-    moves = ascent.beta - before
-    moved = np.flatnonzero(moves)
-    for first, stop in ranges(len(moved), max(1, min(gram.capacity, KERNEL_VALUES // gram.n))):
-        some = moved[first:stop]
-        slots = gram.hold(W[some])
-        gram.add_kept(slots, moves[some, None], models.F[:, k : k + 1])
-        models.B[W[some], k] = ascent.beta[some]
-        yield Advance(0, False)
-
-
-def matrix_of(gram: Gram, W: Any) -> Matrix:
-    """Return the rows of the store as the kernel matrix of rows W."""
-    slots, columns = gram.slot_of[W], W.astype(np.int32)
-    return Matrix(gram.store, slots, gram.last_use, gram.clock, gram.diagonal[W], columns)
-
-
-def likely_rows(gram: Gram, W: Any, ascent: Ascent, missing: int) -> Any:
-    """Return the missing row and those, absent too, that are the next most likely to move."""
-    most = int(max(1, min(ROWS_AHEAD, KERNEL_VALUES // gram.n)))
-    absent = np.flatnonzero(gram.slot_of[W] < 0)
-    top, bottom = (ascent.r + ascent.up).max(), (ascent.r + ascent.down).min()
-    centre = 0.5 * (top + bottom) if np.isfinite(top + bottom) else 0.0  # none can fall, or rise
-    wish = np.maximum(ascent.r + ascent.up - centre, centre - ascent.r - ascent.down)[absent]
-    return np.union1d(absent[largest_of(wish, most)], [missing])
+    has_moved = ascent.beta != before
+    rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
+    passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0)
+    state.has_moved[W] |= has_moved
+    target = models.B[:, k].copy()
+    target[W] = ascent.beta
+    for rows, add in (
+        (W[has_moved & ~passes], gram.add_held),
+        (W[passes], gram.add_passing),
+    ):  # fmt: skip
+        for some in gram.batches(rows):
+            add(some, (target[some] - models.B[some, k])[:, None], models.F[:, k : k + 1])
+            models.B[some, k] = target[some]
+            yield Advance(0, False)

@@ -127,7 +127,7 @@ def respond(problem: Problem, state: LasvmState, is_due: Any) -> Iterator[Advanc
     for first, stop in ranges(m, max(1, KERNEL_VALUES // gram.n)):
         some = state.rows[first:stop]
         if fits:
-            gram.add_kept(gram.hold(some), B[some], state.F)
+            gram.add_held(some, B[some], state.F)
         else:
             part = np.zeros_like(B)
             part[some] = B[some]

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.parallel import ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.kernel.box import box_of
 from pegasos.solvers.kernel.smo import (
@@ -30,7 +29,6 @@ from pegasos.solvers.kernel.smo import (
 from pegasos.solvers.protocol import Advance
 
 SHRINK_EVERY = 1000  # steps, as in libsvm
-KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
 
 
 def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Iterator[Advance]:
@@ -41,12 +39,10 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
     ascent.r[:] -= box.ridge * ascent.beta
     settled = ascent.beta.copy()  # what the responses F are of
     ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
-    everything, columns = np.arange(n), np.arange(n, dtype=np.int32)
+    everything = np.arange(n)
     active, since = everything, SHRINK_EVERY
     while True:
-        K = Matrix(
-            gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal, columns
-        )  # fmt: skip
+        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
         steps, violation, least, missing = ascend(
             K, ascent, box, active, models.accuracy[k], since
         )  # fmt: skip
@@ -78,9 +74,7 @@ def catch_up(
     """Bring the responses and residuals of all rows up to date with the coefficients."""
     gram = problem.rows
     moves: FloatArray = ascent.beta - settled
-    moved = np.flatnonzero(moves)
-    for first, stop in ranges(len(moved), max(1, min(gram.capacity, KERNEL_VALUES // gram.n))):
-        some = moved[first:stop]
-        gram.add_kept(gram.hold(some), moves[some, None], models.F[:, k : k + 1])
+    for some in gram.batches(np.flatnonzero(moves)):
+        gram.add_held(some, moves[some, None], models.F[:, k : k + 1])
     settled[:] = ascent.beta
     ascent.r[:] = problem.costs.Y[:, k] - models.F[:, k] - box.ridge * ascent.beta

@@ -164,8 +164,7 @@ def respond(problem: Problem, state: KernelPerceptronState) -> None:
     """Bring the responses up to date."""
     gram = problem.rows
     for first, stop in ranges(len(state.rows), gram.capacity):
-        slots = gram.hold(state.rows[first:stop])
-        gram.add_kept(slots, state.changes[first:stop], state.F)
+        gram.add_held(state.rows[first:stop], state.changes[first:stop], state.F)
     state.rows, state.changes = state.rows[:0], state.changes[:0]
 
 

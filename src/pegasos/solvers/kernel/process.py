@@ -34,7 +34,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.dispatch import by_tag, compiled, inlined
-from pegasos.solvers.kernel.smo import FLAT, move, room_above, room_below, set_price
+from pegasos.solvers.kernel.search import FLAT
+from pegasos.solvers.kernel.smo import move, room_above, room_below, set_price
 
 TIE = 1e-12  # residuals are equal after an exact step but for rounding, which must not decide
 TINY = 1e-300  # curvature of rows that are all zero

@@ -83,7 +83,7 @@ def write_responses(gram: Gram, V: FloatArray, F: FloatArray) -> None:
     used, Z = np.flatnonzero(V.any(axis=1)), np.zeros_like(V)
     for first, stop in ranges(len(used), max(1, min(gram.capacity, VALUES_AT_ONCE // gram.n))):
         some = used[first:stop]
-        gram.add_kept(gram.hold(some), V[some], Z)
+        gram.add_held(some, V[some], Z)
     F[:] = Z.T
 
 

@@ -11,8 +11,9 @@ the two differ only at beta_i = 0 (by 2 epsilon), and are -inf, +inf at a bound.
 r_i + up_i > r_j + down_j can be improved: raise i, lower j. Without the constraint one coordinate
 moves at a time.
 
-Only rows listed in `active` are looked at and kept up to date. Where a row of K is needed that is
-not there, an ascent returns and says which.
+Only rows listed in `active` are looked at and kept up to date; when these are all, the loops run
+over whole rows of K, many values at a time (`search`). Where a row of K is needed that is not
+there, an ascent returns and says which.
 
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
          vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.
@@ -26,9 +27,14 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled, inlined
-
-FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
-NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel
+from pegasos.solvers.kernel.search import (
+    NONE,
+    best_partner,
+    best_partner_among,
+    curvature_of,
+    follow,
+    follow_among,
+)
 
 
 class Box(NamedTuple):
@@ -41,7 +47,7 @@ class Box(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """Rows of a kernel matrix: K(x_i, x_k) is values[slot_of[i], column_of[k]].
+    """Rows of a kernel matrix: K(x_i, x_k) is values[slot_of[i], k].
 
     A row is absent where slot_of[i] < 0. `last_use` of a slot is set to the step count, from
     `clock` on, so that rows can make room.
@@ -52,7 +58,6 @@ class Matrix(NamedTuple):
     last_use: Any
     clock: int
     diagonal: FloatArray
-    column_of: Any
 
 
 class Ascent(NamedTuple):
@@ -68,7 +73,7 @@ def whole(K: Any, diagonal: FloatArray) -> Matrix:
     """Return a matrix that is there in full."""
     m = len(K)
     places = np.arange(m, dtype=np.int32)
-    return Matrix(K, places, np.zeros(m, dtype=np.int64), 0, diagonal, places)
+    return Matrix(K, places, np.zeros(m, dtype=np.int64), 0, diagonal)
 
 
 def new_ascent(beta: FloatArray, r: FloatArray, box: Box) -> Ascent:
@@ -117,57 +122,35 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
     there, or -1.
     """
     beta, r, up, down = ascent
-    diagonal, columns, least = K.diagonal, K.column_of, np.inf
+    diagonal, least, is_all = K.diagonal + box.ridge, np.inf, len(active) == len(r)
     if len(active) == 0:
         return 0, 0.0, least, -1
     i = dearest(r, up, active)
     for t in range(steps):
         if K.slot_of[i] < 0:
             return t, np.inf, least, i
-        row, Kii = K.values[K.slot_of[i]], diagonal[i] + box.ridge[i]
+        row, top = K.values[K.slot_of[i]], r[i] + up[i]
         K.last_use[K.slot_of[i]] = K.clock + t
-        top = r[i] + up[i]
-        j, most, bottom = -1, 0.0, np.inf  # [FCL05] WSS 2: j by the gain of the pair's exact step
-        for k in active:
-            price = r[k] + down[k]
-            bottom = min(bottom, price)
-            b = top - price
-            if b > 0.0:
-                a = curvature_of(Kii, diagonal[k] + box.ridge[k], row[columns[k]])
-                gain = b * b / a
-                if gain > most:
-                    j, most = k, gain
+        if is_all:
+            j, bottom = best_partner(row, diagonal[i], diagonal, r, down, top)
+        else:
+            j, bottom = best_partner_among(active, row, diagonal[i], diagonal, r, down, top)
         if top - bottom <= tol or j < 0:
             return t, max(0.0, top - bottom), least, -1
         if K.slot_of[j] < 0:
             return t, np.inf, least, j
         K.last_use[K.slot_of[j]] = K.clock + t
-        Kjj = diagonal[j] + box.ridge[j]
-        least = min(least, (Kii + Kjj - 2.0 * row[columns[j]]) / max(abs(Kii) + abs(Kjj), NONE))
-        step = (top - r[j] - down[j]) / curvature_of(Kii, Kjj, row[columns[j]])
+        Kii, Kjj = diagonal[i], diagonal[j]
+        least = min(least, (Kii + Kjj - 2.0 * row[j]) / max(abs(Kii) + abs(Kjj), NONE))
+        step = (top - r[j] - down[j]) / curvature_of(Kii, Kjj, row[j])
         step = min(step, room_above(beta[i], box.high[i]), room_below(beta[j], box.low[j]))
         move(ascent, box, i, step)
         move(ascent, box, j, -step)
-        i = follow(row, K.values[K.slot_of[j]], columns, step, ascent, active)
+        if is_all:
+            i = follow(row, K.values[K.slot_of[j]], step, r, up)
+        else:
+            i = follow_among(active, row, K.values[K.slot_of[j]], step, r, up)
     return steps, np.inf, least, -1
-
-
-@inlined
-def curvature_of(Kii, Kjj, Kij):  # type: ignore[no-untyped-def]
-    """Return the curvature along a pair's step, above 0 also where rounding denies it."""
-    return max(Kii + Kjj - 2.0 * Kij, FLAT * (abs(Kii) + abs(Kjj)), NONE)
-
-
-@inlined
-def follow(row_i, row_j, columns, step, ascent, active):  # type: ignore[no-untyped-def]
-    """Bring the residuals up to date with a pair's step; return the next one to raise."""
-    r, up = ascent.r, ascent.up
-    best, top = active[0], -np.inf
-    for k in active:
-        r[k] -= step * (np.float64(row_i[columns[k]]) - np.float64(row_j[columns[k]]))
-        if r[k] + up[k] > top:
-            best, top = k, r[k] + up[k]
-    return best
 
 
 @inlined
@@ -222,8 +205,12 @@ def ascend_singles(K, ascent, box, active, tol, steps):  # type: ignore[no-untyp
         else:
             step = max(costs / max(curvature, NONE), -room_below(ascent.beta[i], box.low[i]))
         move(ascent, box, i, step)
-        for k in active:
-            r[k] -= step * row[K.column_of[k]]
+        if len(active) == len(r):
+            for k in range(len(r)):
+                r[k] -= step * row[k]
+        else:
+            for k in active:
+                r[k] -= step * row[k]
     return steps, np.inf, least, -1
 
 

@@ -19,9 +19,11 @@ from pegasos.problem.losses import gain, gap_term, lower, upper
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.kernel.box import prices
 
-LEAST_ROWS = 1000  # in a working set
-FINER = 0.1  # factor of the accuracy once the violations left are of its size
-FINEST = 1e-14
+LEAST_ROWS = 6000  # in a working set, if there are so many
+COARSEST = 0.02  # accuracy of an inner solve, in units of the margin
+FINEST = 1e-14  # in units of the largest response: below is rounding
+LEFT = 0.03  # of the gap that an inner solve may leave
+FINER = 0.1  # factor of the accuracy once no violation exceeds it by much
 NOTHING = 1e-13  # mean loss that is taken for 0: a perfect fit, whose dual is 0 too
 
 
@@ -54,8 +56,11 @@ def new_wishes(n: int) -> Wishes:
     return Wishes(np.empty(n), np.empty(n, dtype=np.bool_))
 
 
-def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> None:
-    """Find what the rows of model k wish; set its bias and, as the responses tell it, its gap."""
+def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> float:
+    """Find what the rows of model k wish; set its bias and, as the responses tell it, its gap.
+
+    Returns the violation of all coefficients that would make such a gap.
+    """
     B, F = models.B[:, k], models.F[:, k]
     if problem.is_free:
         models.b[k] = best_bias(problem, models.F, k, float(models.b[k]), 1e-16)
@@ -63,16 +68,23 @@ def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> None:
     gap, dual, wishes.free, wishes.violating = write_violations(
         problem.costs, B, F, k, models.b[k], prices(problem), out
     )
-    dual -= 0.5 * problem.lam * problem.S * float(B @ F)
+    unit = problem.lam * problem.S
+    dual -= 0.5 * unit * float(B @ F)
     models.gap[k] = gap / dual if dual > 0.0 else (np.inf if gap > NOTHING * problem.S else 0.0)
+    size = unit * float(np.abs(B).sum())
+    return float(gap) / size if size > 0.0 else np.inf
 
 
-def finer(accuracy: float, wishes: Wishes) -> float:
-    """Return the accuracy of the next solve: finer, once few rows violate more than the present."""
-    violating = np.count_nonzero(wishes.violations > accuracy)
-    if wishes.violations.max() < 3.0 * accuracy or violating < 0.2 * wishes.free:
-        return max(FINEST, FINER * accuracy)
-    return accuracy
+def finer(models: Models, k: int, wishes: Wishes, violation: float) -> float:
+    """Return the accuracy of model k's next solve, which leaves a small part of the present gap.
+
+    `violation` is what `assess` returned. It knows nothing of rows without a coefficient, so the
+    accuracy also becomes finer when no row violates it by much.
+    """
+    accuracy, finest = models.accuracy[k], FINEST * max(1.0, float(np.abs(models.F[:, k]).max()))
+    is_reached = wishes.violations.max() < 3.0 * accuracy
+    wanted = min(LEFT * violation, FINER * accuracy if is_reached else COARSEST)
+    return float(max(min(wanted, accuracy), finest))
 
 
 def next_size(wishes: Wishes, largest: int) -> int:

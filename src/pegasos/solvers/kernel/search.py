@@ -1,0 +1,119 @@
+"""The two loops of SMO over all rows: the best partner of a row, and the residuals after a step.
+
+Each comes in two forms: over all rows, with stretches whose extreme is found many values at a time
+before the place is looked up in the best stretch, and over a list of rows.
+
+[FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
+         vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pegasos.dispatch import finding_extremes, inlined
+
+FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
+NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel
+STRETCH = 256  # rows
+
+
+@inlined
+def curvature_of(Kii, Kjj, Kij):  # type: ignore[no-untyped-def]
+    """Return the curvature along a pair's step, above 0 also where rounding denies it."""
+    return max(Kii + Kjj - 2.0 * Kij, FLAT * (abs(Kii) + abs(Kjj)), NONE)
+
+
+@inlined
+def best_partner(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
+    """Return the row whose exact step with i gains most, or -1, and the least price of any."""
+    most, at, bottom = 0.0, -1, np.inf
+    for first in range(0, len(r), STRETCH):
+        stop = min(len(r), first + STRETCH)
+        gain, price = largest_gain(
+            row[first:stop], Kii, diagonal[first:stop], r[first:stop], down[first:stop], top
+        )
+        bottom = min(bottom, price)
+        if gain > most:
+            most, at = gain, first
+    if at < 0:
+        return -1, bottom
+    best, most = -1, 0.0
+    for k in range(at, min(len(r), at + STRETCH)):
+        b = top - r[k] - down[k]
+        if b > 0.0:
+            gain = b * b / curvature_of(Kii, diagonal[k], row[k])
+            if gain > most:
+                best, most = k, gain
+    return best, bottom
+
+
+@finding_extremes
+def largest_gain(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
+    """Return the largest gain of a pair's exact step ([FCL05] WSS 2), and the least price."""
+    most, bottom = 0.0, np.inf
+    for k in range(len(r)):
+        price = r[k] + down[k]
+        bottom = price if price < bottom else bottom
+        b = top - price
+        b = b if b > 0.0 else 0.0
+        Kkk = diagonal[k]
+        a = Kii + Kkk - 2.0 * row[k]
+        least = FLAT * (abs(Kii) + abs(Kkk)) + NONE
+        a = a if a > least else least
+        gain = b * b / a
+        most = gain if gain > most else most
+    return most, bottom
+
+
+@inlined
+def best_partner_among(active, row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
+    """Return the same as `best_partner`, of the rows listed."""
+    best, most, bottom = -1, 0.0, np.inf
+    for k in active:
+        price = r[k] + down[k]
+        bottom = min(bottom, price)
+        b = top - price
+        if b > 0.0:
+            gain = b * b / curvature_of(Kii, diagonal[k], row[k])
+            if gain > most:
+                best, most = k, gain
+    return best, bottom
+
+
+@inlined
+def follow(row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
+    """Bring the residuals up to date with a pair's step; return the next one to raise."""
+    top, at = -np.inf, 0
+    for first in range(0, len(r), STRETCH):
+        stop = min(len(r), first + STRETCH)
+        pays = update(row_i[first:stop], row_j[first:stop], step, r[first:stop], up[first:stop])
+        if pays > top:
+            top, at = pays, first
+    best = at
+    for k in range(at, min(len(r), at + STRETCH)):
+        if r[k] + up[k] > r[best] + up[best]:
+            best = k
+    return best
+
+
+@finding_extremes
+def update(row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
+    """Subtract what a pair's step changes; return the most that a rise pays."""
+    top = -np.inf
+    for k in range(len(r)):
+        r[k] -= step * (np.float64(row_i[k]) - np.float64(row_j[k]))
+        pays = r[k] + up[k]
+        top = pays if pays > top else top
+    return top
+
+
+@inlined
+def follow_among(active, row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
+    """Do the same as `follow` for the rows listed."""
+    best, top = active[0], -np.inf
+    for k in active:
+        r[k] -= step * (np.float64(row_i[k]) - np.float64(row_j[k]))
+        if r[k] + up[k] > top:
+            best, top = k, r[k] + up[k]
+    return best
