@@ -40,7 +40,7 @@ def best_partner(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-d
         return -1, bottom
     best, most = -1, 0.0
     for k in range(at, min(len(r), at + STRETCH)):
-        b = top - r[k] - down[k]
+        b = top - (r[k] + down[k])  # exactly as above: of i itself it is 0
         if b > 0.0:
             gain = b * b / curvature_of(Kii, diagonal[k], row[k])
             if gain > most:
