@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, Rows, float_type, shape
+from pegasos.data.rows import FloatArray, Rows, float_type, shape, stored_values
 from pegasos.dispatch import compiled
 from pegasos.parallel import cores, each, ranges
 from pegasos.problem.kernels import (
@@ -44,6 +44,7 @@ COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
 VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
 SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
+SHORT = 200  # values of a row of the data: so many products cost as much as to touch new memory
 SAME = 1e-11  # relative difference of coefficients that is rounding
 LEAST_ROWS = 4  # that a store holds, however small the budget
 
@@ -274,6 +275,11 @@ class Gram(Kernelized):
             if np.any(np.abs(out[place]) > bound + 1e-4 * bound.max()):
                 return True
         return False
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether rows are so short that computing kernel values costs hardly more than keeping."""
+        return stored_values(self.rows) <= SHORT * self.n
 
     def remember(self, B: FloatArray, F: FloatArray) -> None:
         """Take note that F = K B, and will be whenever anybody asks for scores."""
