@@ -96,3 +96,15 @@ def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
         assert running == []  # and none that begins later
     finally:
         signal.signal(signal.SIGUSR1, earlier)
+
+
+def test_work_within_work_ends(monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "_pools", {})
+    done = np.zeros((8, 8))
+
+    def outer(k):
+        parallel.each(lambda j: done.__setitem__((k, j), 1.0), range(8))
+
+    parallel.each(outer, range(8))
+    assert done.all()

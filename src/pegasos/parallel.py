@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 BLAS = ThreadpoolController()
 
+_here = threading.local()
 _pools: dict[int, ThreadPoolExecutor] = {}  # by process: a pool does not survive a fork
 
 
@@ -30,9 +31,12 @@ def cores() -> int:
 
 
 def each(work: Callable[[T], None], parts: Iterable[T]) -> None:
-    """Do the work on every part, on all cores; return when all are done."""
+    """Do the work on every part, on all cores; return when all are done.
+
+    Within the work of another call it is done by the thread that asks: none may be free.
+    """
     parts = list(parts)
-    if len(parts) < 2 or cores() < 2:
+    if len(parts) < 2 or cores() < 2 or getattr(_here, "is_at_work", False):
         for part in parts:
             work(part)
         return
@@ -109,8 +113,10 @@ class _Gate:
                 return
             self.inside += 1
         try:
+            _here.is_at_work = True
             work(part)
         finally:
+            _here.is_at_work = False
             with self.change:
                 self.inside -= 1
                 self.change.notify_all()

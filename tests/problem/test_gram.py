@@ -454,3 +454,17 @@ def test_dense_and_sparse_rows_give_the_same_matrix():
         )
         np.testing.assert_allclose(dense.diagonal, thin.diagonal, rtol=1e-14)
     assert dense64(KINDS["csr"](X)).shape == X.shape
+
+
+@pytest.mark.fast
+def test_a_row_that_failed_to_come_in_costs_no_other_its_place(monkeypatch):
+    gram, K = small_store(20, 3)
+    gram.hold(np.array([19, 1]))
+    with monkeypatch.context() as broken, pytest.raises(ZeroDivisionError):
+        broken.setattr(gram, "_compute", lambda *args: 1 / 0)
+        gram.hold(np.array([5]))
+    gram.hold(np.array([19, 6]))
+    gram.hold(np.array([19, 6, 7]))
+    assert gram.slot_of[19] >= 0
+    for i in (19, 6, 7):
+        np.testing.assert_allclose(gram.store[gram.slot_of[i]], K[i], rtol=1e-12)

@@ -253,7 +253,8 @@ class Gram(Kernelized):
         age[fresh] = self.clock
         rest = count - len(fresh)
         oldest = np.argpartition(age, rest - 1)[:rest].astype(np.int32)
-        self.slot_of[self.owner[oldest]] = -1
+        evicted = self.owner[oldest]
+        self.slot_of[evicted[evicted >= 0]] = -1  # none, where a row failed to come in
         self.owner[oldest] = -1
         return np.concatenate([fresh, oldest])
 

@@ -11,8 +11,8 @@ SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from mat
 first working set is a random sample; from then on it holds the rows with the largest violations,
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
 the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
-most stay, and rows are cheap to compute, the row is kept from its second move on. `smo` is given the q x q block of K, or all of K
-where the working set is all rows and K fits the store.
+most stay, and rows are cheap to compute, the row is kept from its second move on. `smo` is given
+the q x q block of K, or all of K where the working set is all rows and K fits the store.
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
