@@ -1,4 +1,4 @@
-"""The certificate: primal, dual and gap, recomputed from the data in float64.
+"""The certificate: primal, dual and gap in float64, from the data (kernels: `Gram.add_scores`).
 
 For a dual point a, put  w(a) = 1/(lam S) sum_i s_i a_i x_i. For any feasible a and any w, b
 

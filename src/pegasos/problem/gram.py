@@ -24,6 +24,7 @@ from pegasos.problem.kernels import (
     Laplacian,
     Precomputed,
     finish,
+    is_of_distance,
     is_psd,
     left_factor,
 )
@@ -39,13 +40,17 @@ from pegasos.problem.pairs import (
 )
 from pegasos.problem.sums import add_rows
 
+UNIT = 16.0 * float(np.finfo(np.float64).eps)
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
 COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
 VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
 SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
 SHORT = 200  # values of a row of the data: so many products cost as much as to touch new memory
-SAME = 1e-11  # relative difference of coefficients that is rounding
+ENOUGH = 256  # places of an expansion that stand for all of them
+AUDITED_ROWS = 32  # whose remembered scores are computed again before they are trusted
+AUDITED_TO = 1e-10  # relative error of scores that is rounding
+SAME = 1e-3  # of the error of kernel values: coefficients this near each other are the same
 LEAST_ROWS = 4  # that a store holds, however small the budget
 
 
@@ -155,7 +160,7 @@ class Gram(Kernelized):
         self.diagonal = diagonal(kernel, rows)
         self.is_indefinite = bool((self.diagonal < 0.0).any())
         itemsize = self.precision.itemsize
-        beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch, never both
+        beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch
         self.block_rows = max(2, int(beside**0.5))
         self.scratch_rows = max(1, min(SCRATCH_VALUES, beside) // n)
         gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE_VALUES
@@ -183,7 +188,7 @@ class Gram(Kernelized):
 
     def at_hand(self, coefficients: Any) -> Any:
         kept = coefficients[self.slot_of[coefficients] >= 0]
-        return kept if len(kept) else coefficients
+        return kept if len(kept) >= min(ENOUGH, len(coefficients)) else coefficients
 
     def kept_first(self, rows: Any) -> Any:
         """Return the rows in another order: those in the store come first."""
@@ -238,10 +243,17 @@ class Gram(Kernelized):
 
         Between parts is time to obey Ctrl-C.
         """
-        most = max(1, min(self.capacity, VALUES_AT_A_TIME // self.n))
+        most = max(1, min(self.capacity, int(self._values_at_a_time() // self.n)))
         new, place = np.cumsum(self.slot_of[rows] < 0), np.arange(len(rows))
         part = new // most + place // self.capacity
         return np.split(rows, np.flatnonzero(np.diff(part)) + 1) if len(rows) else []
+
+    def _values_at_a_time(self) -> float:
+        """Return the kernel values that take a fraction of a second."""
+        if isinstance(self.kernel, Custom):
+            return SCRATCH_VALUES
+        width = stored_values(self.rows) / self.n
+        return VALUES_AT_A_TIME / max(1.0, width / (50 if is_of_distance(self.kernel) else 800))
 
     def _free(self, count: int) -> Any:
         """Return slots for so many new rows: unused ones, then those used least recently."""
@@ -280,19 +292,26 @@ class Gram(Kernelized):
     @property
     def is_cheap(self) -> bool:
         """Whether rows are so short that computing kernel values costs hardly more than keeping."""
-        return stored_values(self.rows) <= SHORT * self.n
+        is_ours = not isinstance(self.kernel, Precomputed | Custom)
+        return is_ours and stored_values(self.rows) <= SHORT * self.n
 
     def remember(self, B: FloatArray, F: FloatArray) -> None:
         """Take note that F = K B, and will be whenever anybody asks for scores."""
         self.known = B, F
 
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
-        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
-        if self.known is not None and self.known[0].shape == B.shape:
+        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k].
+
+        Where rows are not in the store, scores that are remembered serve if they are found right.
+        """
+        lacks = bool(np.any(self.slot_of[B.any(axis=1)] < 0))
+        if lacks and self.known is not None and self.known[0].shape == B.shape:
             B_known, F = self.known
             change = B - B_known
-            change[np.abs(change) <= SAME * np.abs(B)] = 0.0
-            if np.count_nonzero(change.any(axis=1)) < np.count_nonzero(B.any(axis=1)):
+            same = max(UNIT, SAME * self.rounding)
+            change[np.abs(change) <= same * np.abs(B)] = 0.0
+            is_near = np.count_nonzero(change.any(axis=1)) < np.count_nonzero(B.any(axis=1))
+            if is_near and self._is_right(B_known, F):
                 Z += F
                 B = change
         used = np.flatnonzero(B.any(axis=1))
@@ -302,12 +321,23 @@ class Gram(Kernelized):
         for some in self.batches(used[~is_kept]):
             self.add_passing(some, B[some], Z)
 
+    def _is_right(self, B: FloatArray, F: FloatArray) -> bool:
+        """Whether F = K B, as far as some rows computed anew tell."""
+        used = np.flatnonzero(B.any(axis=1))
+        some = np.arange(0, self.n, max(1, self.n // AUDITED_ROWS))
+        expected = self.values(some, used).astype(np.float64) @ B[used]
+        size = np.sqrt(np.abs(self.diagonal[some]))[:, None] * (
+            np.sqrt(np.abs(self.diagonal[used])) @ np.abs(B[used])
+        )
+        unit = max(AUDITED_TO, 4.0 * self.rounding)
+        return bool(np.all(np.abs(F[some] - expected) <= unit * size))
+
     def add_held(self, chosen: Any, coefficients: FloatArray, Z: FloatArray) -> None:
         """Add sum_r coefficients[r, k] K(x_chosen[r], x_i) to Z[i, k]; keep the rows."""
         add_weighted(self.store, self.hold(chosen), coefficients, Z)
 
     def add_passing(self, chosen: Any, coefficients: FloatArray, Z: FloatArray) -> None:
-        """Add the same; keep nothing."""
+        """Add the same; keep nothing. Values on the diagonal are as good as any, not exact."""
         if is_psd(self.kernel):
             add_sums(self.kernel, self.side, chosen, self.side, coefficients, Z)
             self.evaluations += len(chosen) * self.n

@@ -49,6 +49,7 @@ SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form; not a power of two: see
 LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
 TILE_VALUES = 524_288  # products of a tile
 TILE_ROWS = 8192  # rows on its right, at most
+CUSTOM_VALUES = 2_000_000  # that a user's function is asked for at a time
 CHUNK = 131_072  # values that one thread finishes at a time: they fit its cache
 SURE = 1e-5  # error of an exponent above which float32 rows are multiplied in float64
 CENTRED = {np.float32: 1e-5, np.float64: 1e-10}  # and above which they are taken from their mean
@@ -137,7 +138,10 @@ def fill(
 
     Row chosen[k] goes to out[places[k]], one value per right row; `others` None means all.
     """
-    for first, stop in ranges(len(chosen), left_rows(right.rows)):
+    length = left_rows(right.rows)
+    if isinstance(kernel, Custom):
+        length = max(1, min(length, CUSTOM_VALUES // max(1, out.shape[1])))
+    for first, stop in ranges(len(chosen), length):
         into = Filled(out, places[first:stop])
         _deliver(kernel, left, chosen[first:stop], right, others, into)
 
@@ -217,6 +221,8 @@ def _deliver(
     m = shape(right.rows)[0] if others is None else len(others)
     with one_blas_thread:  # a thread per tile instead
         tile = min(TILE_ROWS, max(1, TILE_VALUES // len(chosen)))
+        if not is_sparse and (right.centre is not None or right.rows.X.dtype != precision):
+            tile = min(tile, max(1, TILE_VALUES // shape(right.rows)[1]))  # they are copied
         each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile))
 
 

@@ -111,6 +111,7 @@ class Decomposition(Options):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> DecompositionState:
         n, K = problem.costs.Y.shape
         B, F = np.zeros((n, K)), np.zeros((n, K))
+        problem.rows.known = None  # of another run
         if previous is not None:
             B[:] = feasible(problem, previous.coefficients(problem))
             problem.rows.add_scores(B, F)
@@ -156,7 +157,7 @@ def rounds(
                 continue  # well ahead of the others
             if not is_first:
                 violation = assess(problem, models, k, wishes)
-                models.accuracy[k] = finer(models, k, wishes, violation)
+                models.accuracy[k] = finer(problem, models, k, wishes, violation)
                 W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
             if q == 2:
                 yield from improve_pairwise(problem, state, k, shrinks)
@@ -188,8 +189,10 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
         length = min(most, allowed)
         steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
         state.least_curvature = min(least, state.least_curvature)
+        gram.clock += int(steps)
         allowed = allowed - steps if steps == length else 0
         yield Advance(0, False)
+    del K  # makes room
     has_moved = ascent.beta != before
     rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
     passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap

@@ -29,6 +29,7 @@ from pegasos.solvers.kernel.smo import (
 from pegasos.solvers.protocol import Advance
 
 SHRINK_EVERY = 1000  # steps, as in libsvm
+STEPS_PER_ROW, LEAST_STEPS = 1000, 1_000_000  # of one round, at most
 
 
 def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Iterator[Advance]:
@@ -41,6 +42,7 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
     ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
     everything = np.arange(n)
     active, since = everything, SHRINK_EVERY
+    allowed = STEPS_PER_ROW * n + LEAST_STEPS
     while True:
         K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
         steps, violation, least, missing = ascend(
@@ -49,7 +51,7 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
         gram.clock += int(steps)
         gram.hits += rows_of_step * int(steps)
         models.B[:, k] = ascent.beta  # whoever ends the run now has them
-        since -= int(steps)
+        since, allowed = since - int(steps), allowed - int(steps)
         if missing >= 0:
             gram.hold(np.array([missing]))
             gram.hits -= 1
@@ -62,6 +64,8 @@ def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Ite
             catch_up(problem, models, k, ascent, box, settled)
             active = everything
         else:
+            break
+        if allowed <= 0:
             break
         state.least_curvature = min(state.least_curvature, least)
         yield Advance(0, False)

@@ -75,13 +75,14 @@ def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> float:
     return float(gap) / size if size > 0.0 else np.inf
 
 
-def finer(models: Models, k: int, wishes: Wishes, violation: float) -> float:
+def finer(problem: Problem, models: Models, k: int, wishes: Wishes, violation: float) -> float:
     """Return the accuracy of model k's next solve, which leaves a small part of the present gap.
 
     `violation` is what `assess` returned. It knows nothing of rows without a coefficient, so the
     accuracy also becomes finer when no row violates it by much.
     """
-    accuracy, finest = models.accuracy[k], FINEST * max(1.0, float(np.abs(models.F[:, k]).max()))
+    accuracy, y = models.accuracy[k], problem.costs.Y[:, k]
+    finest = FINEST * max(1.0, float(np.abs(models.F[:, k]).max()), float(np.abs(y).max()))
     is_reached = wishes.violations.max() < 3.0 * accuracy
     wanted = min(LEFT * violation, FINER * accuracy if is_reached else COARSEST)
     return float(max(min(wanted, accuracy), finest))
@@ -98,22 +99,26 @@ def working_set(wishes: Wishes, size: int) -> Any:
     A quarter at least want to rise and a quarter to fall, as far as there are so many: under the
     constraint sum_i beta_i = 0 neither kind can move without the other.
     """
-    n, least = len(wishes.violations), max(1, size // 4)
+    n, size = len(wishes.violations), max(2, size)
+    least = max(1, size // 4)
     if size >= n:
         return np.arange(n)
-    parts = [largest_of(wishes.violations, size)]
+    chosen = largest_of(wishes.violations, size)
     for kind in (wishes.rises, ~wishes.rises):
-        if np.count_nonzero(kind[parts[0]]) < least:
+        if np.count_nonzero(kind[chosen]) < least:
             some = np.flatnonzero(kind)
-            parts.append(some[largest_of(wishes.violations[some], min(least, len(some)))])
-    return np.unique(np.concatenate(parts))
+            some = some[largest_of(wishes.violations[some], min(least, len(some)))]
+            others = chosen[~kind[chosen]]
+            others = others[largest_of(wishes.violations[others], size - len(some))]
+            chosen = np.concatenate([some, others])
+    return np.sort(chosen)
 
 
 def largest_of(values: FloatArray, count: int) -> Any:
     """Return the places of the largest values."""
     n = len(values)
-    if count >= n:
-        return np.arange(n)
+    if count >= n or count == 0:
+        return np.arange(min(count, n))
     least = np.partition(values, n - count)[n - count]
     above = np.flatnonzero(values > least)
     return np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])
