@@ -13,10 +13,17 @@ from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial, Pre
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, value
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
-from pegasos.solvers.kernel import decomposition, pairwise
+from pegasos.solvers.kernel import pairwise
+from pegasos.solvers.kernel import working_set as working_sets
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.working_set import Wishes, largest_of, next_size, working_set
+from pegasos.solvers.kernel.working_set import (
+    Wishes,
+    largest_of,
+    least_size,
+    next_size,
+    working_set,
+)
 from tests.reference import smo as reference
 from tests.reference.kernel_optimum import kernel_optimum
 from tests.solvers.kernel.problems import BUDGET, afresh, kernel_problem, whole_matrix
@@ -108,8 +115,9 @@ def test_a_working_set_holds_the_largest_violations():
     assert len(largest_of(np.zeros(7), 3)) == 3
     assert len(largest_of(np.zeros(7), 0)) == 0
     assert next_size(Wishes(violations, rises, 5000, 300), 10_000) == 6300
-    assert next_size(wishes, 10_000) == 6000
-    assert next_size(wishes, 400) == 400
+    assert next_size(wishes, 10_000) == 8
+    assert [least_size(n) for n in (100, 2500, 12_000, 100_000)] == [100, 2000, 3000, 6000]
+    assert next_size(Wishes(np.zeros(5000), np.zeros(5000, dtype=bool), 9, 9), 400) == 400
 
 
 @pytest.mark.parametrize("loss", QUADRATIC, ids=str)
@@ -272,7 +280,7 @@ def test_csr_equals_dense(kernel, q):
 @pytest.mark.parametrize("bias", ["none", "free"])
 @pytest.mark.parametrize("q", [2, 10, "auto"])
 def test_equal_seeds_give_equal_bits(bias, q, monkeypatch):
-    monkeypatch.setattr(decomposition, "LEAST_ROWS", 20)  # so that the seed matters
+    monkeypatch.setattr(working_sets, "FEW_ROWS", 20)  # so that the seed matters
     drawn = kernel_problem(Hinge(), 13, n=80, bias=bias, lam=0.02)
     stopping = Stopping(tol=1e-3)
     ends = [solved(afresh(drawn.problem), q, stopping, seed=seed) for seed in (1, 1, 2)]

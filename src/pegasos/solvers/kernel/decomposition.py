@@ -44,10 +44,10 @@ from pegasos.solvers.kernel.smo import (
     whole,
 )
 from pegasos.solvers.kernel.working_set import (
-    LEAST_ROWS,
     Models,
     assess,
     finer,
+    least_size,
     new_wishes,
     next_size,
     working_set,
@@ -89,8 +89,8 @@ class Decomposition(Options):
     Parameters
     ----------
     working_set : int or "auto", default="auto"
-        Rows that are optimised together. "auto" starts from a random sample of 6,000 and follows
-        the violations, within the memory budget; all rows at once if there are no more. 2 is SMO.
+        Rows that are optimised together. "auto" starts from a random sample of a quarter of the
+        rows (2,000 to 6,000) and follows the violations, within the memory budget. 2 is SMO.
     shrinking : bool, default=True
         Leave rows that are stuck at a bound out of the search for a pair. Only SMO searches all
         rows; larger working sets leave such rows out anyway.
@@ -147,9 +147,9 @@ def rounds(
     """Go on for ever; every yield is a moment to look up, and tells whether a round has ended."""
     gram, models = problem.rows, state.models
     n, K = models.B.shape
-    largest = n if n <= min(LEAST_ROWS, gram.capacity) else gram.block_rows
+    largest = n if n <= gram.capacity else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
-    W = np.sort(state.random.choice(n, min(n, LEAST_ROWS, largest), replace=False))
+    W = np.sort(state.random.choice(n, min(least_size(n), largest), replace=False))
     is_first, wishes = not models.B.any(), new_wishes(n)
     while True:
         for k in range(K):
@@ -159,6 +159,8 @@ def rounds(
                 violation = assess(problem, models, k, wishes)
                 models.accuracy[k] = finer(problem, models, k, wishes, violation)
                 W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
+            if len(W) > gram.block_rows:  # all of K fits the store
+                W = np.arange(n)
             if q == 2:
                 yield from improve_pairwise(problem, state, k, shrinks)
             else:

@@ -19,7 +19,8 @@ from pegasos.problem.losses import gain, gap_term, lower, upper
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.kernel.box import prices
 
-LEAST_ROWS = 6000  # in a working set, if there are so many
+FEW_ROWS = 2000  # if there are no more, a working set holds all of them
+SHARE, MOST_ROWS = 0.25, 6000  # of the rows, but not more: the least in a working set
 COARSEST = 0.02  # accuracy of an inner solve, in units of the margin
 FINEST = 1e-14  # in units of the largest response: below is rounding
 LEFT = 0.03  # of the gap that an inner solve may leave
@@ -88,9 +89,15 @@ def finer(problem: Problem, models: Models, k: int, wishes: Wishes, violation: f
     return float(max(min(wanted, accuracy), finest))
 
 
+def least_size(n: int) -> int:
+    """Return the size of the first working set, and the least of any."""
+    return int(min(n, max(FEW_ROWS, min(MOST_ROWS, SHARE * n))))
+
+
 def next_size(wishes: Wishes, largest: int) -> int:
     """Return the size of the next working set: room for the free rows and all that violate."""
-    return int(min(largest, max(LEAST_ROWS, 1.2 * wishes.free + wishes.violating)))
+    least = least_size(len(wishes.violations))
+    return int(min(largest, max(least, 1.2 * wishes.free + wishes.violating)))
 
 
 def working_set(wishes: Wishes, size: int) -> Any:
