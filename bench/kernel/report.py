@@ -104,7 +104,7 @@ class Results:
 
 def save(results: Results) -> None:
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(asdict(results), indent=1, default=float))
+    RESULTS.write_text(json.dumps(asdict(results), indent=1, default=lambda number: number.item()))
 
 
 def load() -> Results:
@@ -157,7 +157,7 @@ def cells(m: KernelMeasurement, peers: list[KernelMeasurement]) -> list[str]:
         *(seconds(m, peers, threshold) for threshold in THRESHOLDS),
         f"{lowest.objective:.6f} ({lowest.suboptimality:.0e})",
         "-" if typical.evaluations is None else f"{typical.evaluations:.2e}",
-        f"{typical.n_support:,}",
+        f"{int(typical.n_support):,}",
         f"{typical.test_error:.2f}",
         "-" if m.extra_bytes is None else f"{m.extra_bytes / 1e6:,.0f}",
     ]
