@@ -1,8 +1,6 @@
 """Kernel estimators at their limits: indefinite kernels, too little time, Ctrl-C."""
 
-import os
 import signal
-import threading
 import time
 
 import numpy as np
@@ -19,7 +17,7 @@ from pegasos.errors import (
     ToleranceNotReached,
 )
 from pegasos.estimators import base
-from pegasos.progress import Watch
+from tests import test_interrupt
 from tests.estimators.test_kernel_estimators import moons
 
 # ---- kernels that are not positive semi-definite
@@ -101,22 +99,8 @@ def test_time_enough_is_used(q):
     assert model.certificate_.reason == "the tolerance was reached"
 
 
-class Killer(Watch):
-    """Have another thread send SIGINT to this process while the next epoch runs."""
-
-    def __init__(self, after):
-        self.after, self.ripe, self.sent = after, threading.Event(), None
-        threading.Thread(target=self.kill, daemon=True).start()
-
-    def kill(self):
-        self.ripe.wait()
-        self.sent = time.perf_counter()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    def epoch(self, epochs, model):
-        if epochs == self.after:
-            self.ripe.set()
-        return False
+class Killer(test_interrupt.Killer):
+    """One that may also strike within the first epoch."""
 
     def advanced(self, epochs, seconds):
         if self.after == 0:

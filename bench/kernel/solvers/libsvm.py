@@ -21,7 +21,7 @@ class LibsvmSolver(KernelSolver):
         return as_csr(X, np.float64) if issparse(X) else as_dense(X, np.float64)
 
     def ladder(self, limit, is_large=False):
-        """List the efforts; where a fit takes minutes, the one that gets to 1e-3."""
+        """List the efforts; where a fit takes minutes, one that gets near 1e-3."""
         return (Effort(tol=1e-2),) if is_large else super().ladder(limit)
 
     def run(self, X, dataset, effort):

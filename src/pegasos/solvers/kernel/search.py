@@ -38,13 +38,8 @@ def best_partner(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-d
             most, at = gain, first
     if at < 0:
         return -1, bottom
-    best, most = -1, 0.0
-    for k in range(at, min(len(r), at + STRETCH)):
-        b = top - (r[k] + down[k])  # exactly as above: of i itself it is 0
-        if b > 0.0:
-            gain = b * b / curvature_of(Kii, diagonal[k], row[k])
-            if gain > most:
-                best, most = k, gain
+    some = range(at, min(len(r), at + STRETCH))
+    best, _ = best_partner_among(some, row, Kii, diagonal, r, down, top)
     return best, bottom
 
 
