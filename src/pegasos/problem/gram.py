@@ -14,7 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, Rows, float_type, shape, stored_values
+from pegasos.data.compress import compressed
+from pegasos.data.rows import (
+    DenseRows,
+    FloatArray,
+    Rows,
+    float_type,
+    shape,
+    stored_bytes,
+    stored_values,
+)
 from pegasos.dispatch import compiled
 from pegasos.parallel import cores, each, ranges
 from pegasos.problem.kernels import (
@@ -41,6 +50,8 @@ from pegasos.problem.pairs import (
 from pegasos.problem.sums import add_rows
 
 UNIT = 16.0 * float(np.finfo(np.float64).eps)
+SHARE_OF_COPY = 0.1  # of the memory budget, for rows in compressed form
+FEW = 0.3  # share of values that are not 0, below which products of compressed rows are quicker
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
 COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
@@ -155,7 +166,7 @@ class Gram(Kernelized):
         n = self.n = shape(rows)[0]
         self.shape = n, n
         self.precision = float_type(rows)
-        self.side = side(kernel, rows)
+        self.side = quickest(kernel, side(kernel, rows), int(SHARE_OF_COPY * budget))
         self.evaluations = self.hits = self.misses = 0
         self.diagonal = diagonal(kernel, rows)
         self.is_indefinite = bool((self.diagonal < 0.0).any())
@@ -163,8 +174,10 @@ class Gram(Kernelized):
         beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch
         self.block_rows = max(2, int(beside**0.5))
         self.scratch_rows = max(1, min(SCRATCH_VALUES, beside) // n)
-        gathered = 2 * left_rows(rows) * shape(rows)[1] + 2 * cores() * TILE_VALUES
+        gathered = 2 * left_rows(self.side.rows) * shape(rows)[1] + 2 * cores() * TILE_VALUES
+        copied = 0 if self.side.rows is rows else stored_bytes(self.side.rows)
         room = int((1.0 - SHARE_OF_BLOCKS) * budget - gathered * self.side.precision.itemsize)
+        room -= copied
         room //= max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
         self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
@@ -210,7 +223,7 @@ class Gram(Kernelized):
             lambda part: gather(self.store, slots[slice(*part)], W, out[slice(*part)]),
             ranges(kept, SQUARE),
         )
-        length = left_rows(self.rows)
+        length = left_rows(self.side.rows)
         for first, stop in ranges(m - kept, length):  # one triangle suffices
             a, b = kept + first, kept + stop
             self._compute(W[a:b], W[a:], out[a:b, a:], np.arange(b - a))
@@ -252,7 +265,7 @@ class Gram(Kernelized):
         """Return the kernel values that take a fraction of a second."""
         if isinstance(self.kernel, Custom):
             return SCRATCH_VALUES
-        width = stored_values(self.rows) / self.n
+        width = stored_values(self.side.rows) / self.n
         return VALUES_AT_A_TIME / max(1.0, width / (50 if is_of_distance(self.kernel) else 800))
 
     def _free(self, count: int) -> Any:
@@ -293,7 +306,7 @@ class Gram(Kernelized):
     def is_cheap(self) -> bool:
         """Whether rows are so short that computing kernel values costs hardly more than keeping."""
         is_ours = not isinstance(self.kernel, Precomputed | Custom)
-        return is_ours and stored_values(self.rows) <= SHORT * self.n
+        return is_ours and stored_values(self.side.rows) <= SHORT * self.n
 
     def remember(self, B: FloatArray, F: FloatArray) -> None:
         """Take note that F = K B, and will be whenever anybody asks for scores."""
@@ -348,6 +361,15 @@ class Gram(Kernelized):
                 self._compute(chosen[first:stop], None, scratch, places)
                 add_weighted(scratch, places, coefficients[first:stop], Z)
         self.misses += len(chosen)
+
+
+def quickest(kernel: Kernel, own: Side, room: int) -> Side:
+    """Return the side with its rows compressed, where that makes products quicker and fits."""
+    is_product = not (is_of_distance(kernel) or isinstance(kernel, Precomputed | Custom))
+    if isinstance(own.rows, DenseRows) and is_product and own.centre is None:
+        rows = compressed(own.rows, FEW, room)
+        return own if rows is None else own._replace(rows=rows)
+    return own
 
 
 def diagonal(kernel: Kernel, rows: Rows) -> FloatArray:

@@ -5,7 +5,7 @@ they are:
 
     dense right    one BLAS product per tile of right rows
     CSR right      per right row, sum_j x_j times the (dense) feature j of all left rows: the left
-                   rows are stored side by side, so that this is a vector operation
+                   rows are stored side by side, so that this is a vector operation (`strips`)
 
 Then `kernels.finish` makes kernel values of a tile while it is in the processor's cache.
 """
@@ -28,7 +28,7 @@ from pegasos.data.rows import (
 )
 from pegasos.dispatch import compiled
 from pegasos.errors import InvalidData
-from pegasos.parallel import each, one_blas_thread, ranges
+from pegasos.parallel import cores, each, one_blas_thread, ranges
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -42,10 +42,11 @@ from pegasos.problem.kernels import (
     is_of_distance,
     left_factor,
 )
+from pegasos.problem.strips import in_strips, weighted_strip
 from pegasos.problem.sums import add_products, add_rows
 
 LEFT_ROWS = 1024  # rows on the left of a block, at most
-SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form; not a power of two: see `sparse_piece`
+SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form: some strips; see `sparse_piece`
 LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
 TILE_VALUES = 524_288  # products of a tile
 TILE_ROWS = 8192  # rows on its right, at most
@@ -213,7 +214,9 @@ def _deliver(
     is_sparse = isinstance(right.rows, CsrRows)
     block = Block(
         kernel=kernel,
-        left=np.ascontiguousarray(gathered.T) if is_sparse else gathered,
+        left=side_by_side(kernel, gathered) if is_sparse else gathered,
+        length=len(chosen),
+        precision=precision,
         of_left=left.exponents[chosen] if len(left.exponents) else None,
         right=right,
         into=into,
@@ -223,7 +226,13 @@ def _deliver(
         tile = min(TILE_ROWS, max(1, TILE_VALUES // len(chosen)))
         if not is_sparse and (right.centre is not None or right.rows.X.dtype != precision):
             tile = min(tile, max(1, TILE_VALUES // shape(right.rows)[1]))  # they are copied
+        tile = min(tile, max(1, -(-m // (2 * cores()))))  # work for everybody
         each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile))
+
+
+def side_by_side(kernel: Kernel, rows: Any) -> Any:
+    """Return rows as the columns of a matrix; in strips if they are to be multiplied."""
+    return np.ascontiguousarray(rows.T) if is_of_distance(kernel) else in_strips(rows)
 
 
 class Block(NamedTuple):
@@ -231,6 +240,8 @@ class Block(NamedTuple):
 
     kernel: Kernel
     left: Any
+    length: int
+    precision: Any
     of_left: Any
     right: Side
     into: Filled | Summed
@@ -242,7 +253,7 @@ def _deliver_tile(block: Block, others: Any | None, start: int, stop: int) -> No
     columns = np.arange(start, stop) if others is None else others[start:stop]
     of_left, of_right = block.of_left, exponents[columns] if len(exponents) else None
     if isinstance(rows, CsrRows):  # the other way round: values of a right row lie side by side
-        for first, end in ranges(len(columns), max(1, CHUNK // block.left.shape[1])):
+        for first, end in ranges(len(columns), max(1, CHUNK // block.length)):
             piece = sparse_piece(block, columns[first:end])
             _finish(kernel, piece, None if of_right is None else of_right[first:end], of_left)
             block.into.take(piece.T, slice(None), slice(start + first, start + end))
@@ -260,7 +271,7 @@ def sparse_piece(block: Block, columns: Any) -> Any:
     It is read by columns in the end. If these were a power of two apart, they would be in each
     other's way in the processor's cache.
     """
-    piece = np.empty((len(columns), block.left.shape[1]), dtype=block.left.dtype)
+    piece = np.empty((len(columns), block.length), dtype=block.precision)
     write = sparse_distances if is_of_distance(block.kernel) else sparse_products
     write(block.left, block.right.rows, columns, piece)
     return piece
@@ -340,22 +351,21 @@ def checked_values(kernel: Custom, A: Any, B: Any) -> Any:
 
 @compiled
 def sparse_products(left, rows, columns, out):  # type: ignore[no-untyped-def]
-    """Write <x_j, left_k> into out[c, k] for j = columns[c]; left is (d, q)."""
-    q, zero = left.shape[1], left.dtype.type(0)
+    """Write <x_j, left_k> into out[c, k] for j = columns[c]; left is (d, q), in strips."""
+    at, zero = 0, left.rest.dtype.type(0)
+    for strip in left.full:
+        for c in range(len(columns)):
+            j = columns[c]
+            start, stop = rows.indptr[j], rows.indptr[j + 1]
+            weighted_strip(strip, rows.data, rows.indices, start, stop, out[c, at:])
+        at += strip.shape[1]
     for c in range(len(columns)):
-        j = columns[c]
-        total, stop = out[c], rows.indptr[j + 1]
+        j, total = columns[c], out[c, at:]
         total[:] = zero
-        for p in range(rows.indptr[j], stop, 4):  # four at a time: their sum is written once
-            p1, p2, p3 = min(p + 1, stop - 1), min(p + 2, stop - 1), min(p + 3, stop - 1)
-            x = left.dtype.type(rows.data[p])
-            x1 = left.dtype.type(rows.data[p1]) if p + 1 < stop else zero
-            x2 = left.dtype.type(rows.data[p2]) if p + 2 < stop else zero
-            x3 = left.dtype.type(rows.data[p3]) if p + 3 < stop else zero
-            z, z1 = left[rows.indices[p]], left[rows.indices[p1]]
-            z2, z3 = left[rows.indices[p2]], left[rows.indices[p3]]
-            for k in range(q):
-                total[k] += (x * z[k] + x1 * z1[k]) + (x2 * z2[k] + x3 * z3[k])
+        for p in range(rows.indptr[j], rows.indptr[j + 1]):
+            x, z = left.rest.dtype.type(rows.data[p]), left.rest[rows.indices[p]]
+            for k in range(len(total)):
+                total[k] += x * z[k]
 
 
 @compiled

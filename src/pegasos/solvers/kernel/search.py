@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.dispatch import finding_extremes, inlined
+from pegasos.dispatch import dividing, inlined, larger
 
 FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
 NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel
@@ -43,22 +43,17 @@ def best_partner(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-d
     return best, bottom
 
 
-@finding_extremes
+@dividing
 def largest_gain(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
     """Return the largest gain of a pair's exact step ([FCL05] WSS 2), and the least price."""
-    most, bottom = 0.0, np.inf
+    most, highest = 0.0, -np.inf
     for k in range(len(r)):
-        price = r[k] + down[k]
-        bottom = price if price < bottom else bottom
-        b = top - price
-        b = b if b > 0.0 else 0.0
-        Kkk = diagonal[k]
-        a = Kii + Kkk - 2.0 * row[k]
-        least = FLAT * (abs(Kii) + abs(Kkk)) + NONE
-        a = a if a > least else least
-        gain = b * b / a
-        most = gain if gain > most else most
-    return most, bottom
+        price, Kkk = r[k] + down[k], diagonal[k]
+        highest = larger(-price, highest)
+        b = larger(top - price, 0.0)
+        a = larger(Kii + Kkk - 2.0 * row[k], FLAT * (abs(Kii) + abs(Kkk)) + NONE)
+        most = larger(b * b / a, most)
+    return most, -highest
 
 
 @inlined
@@ -92,14 +87,13 @@ def follow(row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
     return best
 
 
-@finding_extremes
+@inlined
 def update(row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
     """Subtract what a pair's step changes; return the most that a rise pays."""
     top = -np.inf
     for k in range(len(r)):
         r[k] -= step * (np.float64(row_i[k]) - np.float64(row_j[k]))
-        pays = r[k] + up[k]
-        top = pays if pays > top else top
+        top = larger(r[k] + up[k], top)
     return top
 
 

@@ -1,0 +1,53 @@
+"""Dense rows in compressed form, where that is worth a copy: most of their values are 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pegasos.data.rows import CsrRows, DenseRows, read_only
+from pegasos.dispatch import compiled
+from pegasos.parallel import each, ranges
+
+ROWS = 1024  # that one thread reads at a time
+
+
+def compressed(rows: DenseRows, most: float, room: int) -> CsrRows | None:
+    """Return a compressed copy of dense rows, on all cores.
+
+    None if more than a share of `most` of the values are not 0, if the copy would take more than
+    `room` bytes, or if the rows do not lie one after the other in memory.
+    """
+    X = rows.X
+    n, d = X.shape
+    if not X.flags.c_contiguous or d == 0 or d > np.iinfo(np.uint32).max:
+        return None
+    counts, parts = np.zeros(n + 1, dtype=np.int64), ranges(n, ROWS)
+    each(lambda part: count_nonzeros(X, *part, counts[1:]), parts)
+    indptr = np.cumsum(counts, out=counts)
+    stored = int(indptr[-1])
+    if stored > most * X.size or stored * (X.itemsize + 4) + indptr.nbytes > room:
+        return None
+    data, indices = np.empty(stored, dtype=X.dtype), np.empty(stored, dtype=np.uint32)
+    each(lambda part: write_nonzeros(X, *part, indptr, data, indices), parts)
+    return CsrRows(read_only(data), read_only(indices), read_only(indptr.view(np.uint64)), d)
+
+
+@compiled
+def count_nonzeros(X, start, stop, counts):  # type: ignore[no-untyped-def]
+    """Write how many values of rows start..stop are not 0."""
+    for i in range(start, stop):
+        row, count = X[i], 0
+        for j in range(len(row)):
+            count += row[j] != 0
+        counts[i] = count
+
+
+@compiled
+def write_nonzeros(X, start, stop, indptr, data, indices):  # type: ignore[no-untyped-def]
+    """Write the values of rows start..stop that are not 0, and where they are."""
+    for i in range(start, stop):
+        row, p = X[i], indptr[i]
+        for j in range(len(row)):
+            if row[j] != 0:
+                data[p], indices[p] = row[j], j
+                p += 1

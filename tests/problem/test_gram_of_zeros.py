@@ -1,0 +1,49 @@
+"""The kernel matrix of dense rows that are mostly zeros: products of compressed rows."""
+
+import numpy as np
+import pytest
+
+from pegasos.data.rows import CsrRows, DenseRows, as_rows, stored_bytes
+from pegasos.problem.gram import Gram
+from pegasos.problem.kernels import Gaussian, Laplacian
+from tests.problem.test_gram import MEGABYTE, PLENTY
+from tests.problem.test_pairs import KERNELS, drawn, oracle
+
+
+def mostly_zeros(n, d, dtype):
+    X = drawn(n, d=d, seed=n)
+    X[np.random.default_rng(n).random(X.shape) < 0.8] = 0.0
+    return X.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
+def test_rows_that_are_mostly_zeros_have_the_same_kernel_values(kernel, dtype):
+    X = mostly_zeros(90, 30, dtype)
+    gram, K = Gram(kernel, as_rows(X), PLENTY), oracle(kernel, X, X)
+    assert isinstance(gram.side.rows, CsrRows) != isinstance(kernel, Laplacian)
+    size = np.abs(K).max()
+    tolerance = dict(rtol=0.0, atol=100 * size * np.finfo(dtype).eps)
+    np.testing.assert_allclose(gram.store[gram.hold(np.arange(90))], K, **tolerance)
+    np.testing.assert_allclose(gram.square_block(np.arange(5, 85)), K[5:85, 5:85], **tolerance)
+
+
+def test_the_compressed_copy_is_part_of_the_budget():
+    X = mostly_zeros(2_000, 50, np.float64)
+    budget = 4 * MEGABYTE
+    copied, plain = (
+        Gram(Gaussian(0.1), as_rows(X), budget),
+        Gram(Gaussian(0.1), as_rows(np.asfortranarray(X)), budget),
+    )
+    taken = stored_bytes(copied.side.rows)
+    assert taken > 8 * 2_000 * 8
+    assert copied.capacity < copied.n
+    assert isinstance(plain.side.rows, DenseRows)
+    room = copied.store.nbytes + taken + 2 * 240 * 50 * 8
+    assert room <= plain.store.nbytes + 2 * 1024 * 50 * 8 + 8 * 2_000
+
+
+def test_rows_stay_dense_where_the_copy_would_take_much_of_the_budget():
+    X = mostly_zeros(500, 50, np.float64)
+    gram = Gram(Gaussian(0.1), as_rows(X), 300_000)
+    assert isinstance(gram.side.rows, DenseRows)
