@@ -8,30 +8,37 @@ from pegasos.data.rows import as_rows
 from pegasos.problem.pairs import sparse_products
 from pegasos.problem.strips import LINE, STRIP, in_strips, weighted_strip
 
+PLENTY = 1000
 TYPES = [np.float32, np.float64]
-
-
-def columns_of(strips):
-    """The matrix that is held in strips."""
-    return np.concatenate([*strips.full, strips.rest], axis=1)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("q", [1, 2, 23, 24, 25, 47, 48, 49, 240])
-def test_strips_hold_every_column(q, dtype):
+def test_strips_hold_every_column_and_zeros(q, dtype):
     rows = np.random.default_rng(q).standard_normal((q, 7)).astype(dtype)
-    strips = in_strips(rows)
-    np.testing.assert_array_equal(columns_of(strips), rows.T)
-    assert len(strips.full) == 0 or strips.full.ctypes.data % LINE == 0
-    assert strips.full.shape[2] * strips.full.itemsize == STRIP
-    assert strips.rest.shape[1] * strips.rest.itemsize < STRIP
+    strips = in_strips(rows, PLENTY).all
+    held = np.concatenate(list(strips), axis=1)
+    np.testing.assert_array_equal(held[:, :q], rows.T)
+    assert not held[:, q:].any()
+    assert strips.ctypes.data % LINE == 0
+    assert strips.shape[2] * strips.itemsize == STRIP
+    assert held.shape[1] - q < strips.shape[2]
+
+
+def test_no_strips_where_they_would_take_too_much():
+    rows, length = np.ones((STRIP // 8 + 1, 3)), STRIP // 8
+    assert in_strips(rows, 2 * length).all.shape == (2, 3, length)
+    strips = in_strips(rows, 2 * length - 1)
+    assert len(strips.all) == 0
+    np.testing.assert_array_equal(strips.none, rows.T)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("of_values", [np.float32, np.float64, np.int8, np.uint16])
 @pytest.mark.parametrize("of_indices", [np.int32, np.int64])
-@pytest.mark.parametrize("q", [1, 50, 130])
-def test_sparse_products_equal_those_of_dense_matrices(q, of_indices, of_values, dtype):
+@pytest.mark.parametrize("most", [0, PLENTY])
+@pytest.mark.parametrize("q", [1, 48, 130])
+def test_sparse_products_equal_those_of_dense_matrices(q, most, of_indices, of_values, dtype):
     rng = np.random.default_rng(q)
     right = np.where(rng.random((30, 11)) < 0.4, rng.integers(1, 9, (30, 11)), 0)
     right[[0, 7, 29]] = 0  # empty rows
@@ -40,13 +47,13 @@ def test_sparse_products_equal_those_of_dense_matrices(q, of_indices, of_values,
     left = rng.standard_normal((q, 11)).astype(dtype)
     columns = rng.permutation(30)[:20]
     out = np.full((20, q), np.nan, dtype=dtype)
-    sparse_products(in_strips(left), as_rows(X), columns, out)
+    sparse_products(in_strips(left, most), as_rows(X), columns, out)
     expected = right[columns].astype(np.float64) @ left.astype(np.float64).T
     np.testing.assert_allclose(out, expected, rtol=100 * np.finfo(dtype).eps, atol=1e-5)
 
 
 def test_a_strip_of_sums_writes_nothing_beyond_its_end():
-    strip = in_strips(np.ones((STRIP // 8, 3))).full[0]
+    strip = in_strips(np.ones((STRIP // 8, 3)), PLENTY).all[0]
     out = np.full(STRIP // 8 + 4, -7.0)
     x, chosen = np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1], dtype=np.uint32)
     weighted_strip(strip, x, chosen, 1, 3, out)

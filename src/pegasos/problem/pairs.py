@@ -42,11 +42,12 @@ from pegasos.problem.kernels import (
     is_of_distance,
     left_factor,
 )
-from pegasos.problem.strips import in_strips, weighted_strip
+from pegasos.problem.strips import STRIP, in_strips, weighted_strip
 from pegasos.problem.sums import add_products, add_rows
 
 LEFT_ROWS = 1024  # rows on the left of a block, at most
 SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form: some strips; see `sparse_piece`
+FLOATS = STRIP // 4  # of a strip
 LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
 TILE_VALUES = 524_288  # products of a tile
 TILE_ROWS = 8192  # rows on its right, at most
@@ -128,8 +129,11 @@ def longest_city_block(rows: CsrRows) -> float:
 
 def left_rows(rows: Rows) -> int:
     """Return how many rows a block may have on the left, against these on the right."""
-    most = SPARSE_LEFT_ROWS if isinstance(rows, CsrRows) else LEFT_ROWS
-    return max(1, min(most, LEFT_ROWS, LEFT_VALUES // max(1, shape(rows)[1])))
+    most = max(1, min(LEFT_ROWS, LEFT_VALUES // max(1, shape(rows)[1])))
+    if isinstance(rows, CsrRows):
+        most = min(SPARSE_LEFT_ROWS, most)
+        return most // FLOATS * FLOATS if most > FLOATS else most  # whole strips
+    return most
 
 
 def fill(
@@ -214,7 +218,7 @@ def _deliver(
     is_sparse = isinstance(right.rows, CsrRows)
     block = Block(
         kernel=kernel,
-        left=side_by_side(kernel, gathered) if is_sparse else gathered,
+        left=side_by_side(kernel, gathered, left_rows(right.rows)) if is_sparse else gathered,
         length=len(chosen),
         precision=precision,
         of_left=left.exponents[chosen] if len(left.exponents) else None,
@@ -230,9 +234,9 @@ def _deliver(
         each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile))
 
 
-def side_by_side(kernel: Kernel, rows: Any) -> Any:
-    """Return rows as the columns of a matrix; in strips if they are to be multiplied."""
-    return np.ascontiguousarray(rows.T) if is_of_distance(kernel) else in_strips(rows)
+def side_by_side(kernel: Kernel, rows: Any, most: int) -> Any:
+    """Return rows as the columns of a matrix; in strips, not above most, if it is multiplied."""
+    return np.ascontiguousarray(rows.T) if is_of_distance(kernel) else in_strips(rows, most)
 
 
 class Block(NamedTuple):
@@ -352,20 +356,27 @@ def checked_values(kernel: Custom, A: Any, B: Any) -> Any:
 @compiled
 def sparse_products(left, rows, columns, out):  # type: ignore[no-untyped-def]
     """Write <x_j, left_k> into out[c, k] for j = columns[c]; left is (d, q), in strips."""
-    at, zero = 0, left.rest.dtype.type(0)
-    for strip in left.full:
+    at, zero = 0, out.dtype.type(0)
+    for strip in left.all:
+        length = min(strip.shape[1], out.shape[1] - at)
+        sums = np.empty(strip.shape[1], dtype=out.dtype)
         for c in range(len(columns)):
-            j = columns[c]
-            start, stop = rows.indptr[j], rows.indptr[j + 1]
-            weighted_strip(strip, rows.data, rows.indices, start, stop, out[c, at:])
-        at += strip.shape[1]
-    for c in range(len(columns)):
-        j, total = columns[c], out[c, at:]
-        total[:] = zero
-        for p in range(rows.indptr[j], rows.indptr[j + 1]):
-            x, z = left.rest.dtype.type(rows.data[p]), left.rest[rows.indices[p]]
-            for k in range(len(total)):
-                total[k] += x * z[k]
+            start, stop = rows.indptr[columns[c]], rows.indptr[columns[c] + 1]
+            if length == len(sums):
+                weighted_strip(strip, rows.data, rows.indices, start, stop, out[c, at:])
+            else:
+                weighted_strip(strip, rows.data, rows.indices, start, stop, sums)
+                for k in range(length):
+                    out[c, at + k] = sums[k]
+        at += length
+    if len(left.none) > 0:
+        for c in range(len(columns)):
+            j, total = columns[c], out[c]
+            total[:] = zero
+            for p in range(rows.indptr[j], rows.indptr[j + 1]):
+                x, z = out.dtype.type(rows.data[p]), left.none[rows.indices[p]]
+                for k in range(len(total)):
+                    total[k] += x * z[k]
 
 
 @compiled

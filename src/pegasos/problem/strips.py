@@ -20,27 +20,32 @@ STRIP = LINES * LINE  # bytes
 
 
 class Strips(NamedTuple):
-    """The columns of a matrix of d rows: as many strips as they fill, and the rest.
+    """The columns of a matrix of d rows, all in strips or, if they would take too much, in none.
 
-    Every strip is a matrix of its own, (d, STRIP bytes), and begins where a cache line does.
+    Every strip is a matrix of its own, (d, STRIP bytes), and begins where a cache line does. The
+    last one is filled up with zeros.
     """
 
-    full: Any
-    rest: Any
+    all: Any
+    none: Any
 
 
-def in_strips(rows: Any) -> Strips:
-    """Return rows as the columns of a matrix in strips."""
+def in_strips(rows: Any, most: int) -> Strips:
+    """Return rows as the columns of a matrix, in strips if these have no more columns than most."""
     q, d = rows.shape
     kind = rows.dtype
     length, line = STRIP // kind.itemsize, LINE // kind.itemsize
-    count = q // length
+    count = -(-q // length)
+    if count * length > most:
+        return Strips(np.empty((0, d, length), dtype=kind), np.ascontiguousarray(rows.T))
     room = np.empty(count * d * length + line, dtype=kind)
     skipped = -room.ctypes.data % LINE // kind.itemsize
-    full = room[skipped : skipped + count * d * length].reshape(count, d, length)
+    strips = room[skipped : skipped + count * d * length].reshape(count, d, length)
     for k in range(count):
-        full[k] = rows[k * length : (k + 1) * length].T
-    return Strips(full, np.ascontiguousarray(rows[count * length :].T))
+        some = rows[k * length : (k + 1) * length]
+        strips[k, :, : len(some)] = some.T
+        strips[k, :, len(some) :] = 0
+    return Strips(strips, np.empty((0, 0), dtype=kind))
 
 
 def weighted_strip(strip: Any, x: Any, chosen: Any, start: int, stop: int, out: Any) -> None:
