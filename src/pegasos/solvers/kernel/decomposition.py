@@ -150,15 +150,16 @@ def rounds(
     largest = n if n <= gram.capacity else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
     W = np.sort(state.random.choice(n, min(least_size(n), largest), replace=False))
-    is_first, wishes = not models.B.any(), new_wishes(n)
+    is_first, wishes, known, violation = not models.B.any(), new_wishes(n), -1, np.inf
     while True:
         for k in range(K):
             if models.gap[k] < AHEAD * models.gap.max():
                 continue  # well ahead of the others
             if not is_first:
-                violation = assess(problem, models, k, wishes)
+                violation = violation if known == k else assess(problem, models, k, wishes)
                 models.accuracy[k] = finer(problem, models, k, wishes, violation)
                 W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
+            known = -1  # the wishes change with every move
             if len(W) > gram.block_rows:  # all of K fits the store
                 W = np.arange(n)
             if q == 2:
@@ -166,7 +167,7 @@ def rounds(
             else:
                 yield from improve(problem, state, k, W)
         for k in range(K):
-            assess(problem, models, k, wishes)
+            violation, known = assess(problem, models, k, wishes), k
         is_first = False
         yield Advance(n, True, float(models.gap.max()))
 
