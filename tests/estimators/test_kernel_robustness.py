@@ -94,6 +94,27 @@ def test_stream_says_the_bound_it_really_has(data):
     assert np.abs(model.dual_coef_).max() <= 1.0
 
 
+@pytest.mark.parametrize("change", [{"gamma": 3.0}, {"kernel": "poly"}, {"kernel": rbf_kernel}])
+@pytest.mark.parametrize("begins", ["fit", "partial_fit"])
+def test_stream_refuses_another_kernel_than_it_began_with(data, begins, change):
+    X, y = data
+    model = KernelPegasosClassifier(gamma=0.5)
+    model = model.fit(X, y) if begins == "fit" else model.partial_fit(X, y, classes=np.unique(y))
+    before = model.decision_function(X)
+    with pytest.raises(InvalidParameter, match=r"goes on with the kernel .*gamma=0\.5"):
+        model.set_params(**change).partial_fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.set_params(gamma=0.5, kernel="rbf").partial_fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "laplacian", rbf_kernel])
+def test_stream_goes_on_with_gamma_of_the_first_rows(data, kernel):
+    X, y = data
+    model = KernelPegasosClassifier(kernel=kernel, coef0=1.0)
+    model.partial_fit(X[:20], y[:20], classes=np.unique(y))
+    model.partial_fit(3.0 * X[20:], y[20:]).partial_fit(X, y)
+
+
 def test_options_of_a_kernel_name_are_refused_with_advice():
     with pytest.raises(InvalidParameter, match="set gamma, degree or coef0"):
         KernelPegasosClassifier().set_params(kernel__gamma=1.0)

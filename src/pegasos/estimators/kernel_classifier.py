@@ -13,6 +13,7 @@ from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.classification import Classification
 from pegasos.estimators.kernel import KernelEstimator
 from pegasos.estimators.kernel_streaming import (
+    check_same_kernel,
     check_stream,
     fitted_attributes,
     needs_c,
@@ -260,6 +261,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
     ) -> OnlineModel:
         """Return the stream to go on with: the present one, that of a fit, or a new one."""
         online: OnlineModel | None = vars(self).get("_online")
+        if "dual_coef_" in vars(self):
+            check_same_kernel(self, self._kernel)
         if online is None and "dual_coef_" in vars(self):
             online = stream_after_fit(
                 self._kernel, self.C_, is_free, as_rows(self.support_vectors_),
