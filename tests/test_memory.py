@@ -73,6 +73,9 @@ def separable(n, kind, classes=2):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n, 5)), rng.integers(0, classes, n)
     X[:, 0] += 8.0 * y
+    if kind == "zeros":  # dense, and compressed by the fit
+        X = np.hstack([X, np.zeros((n, 20))]).astype(np.float32)
+        return X, y
     if kind == "csr":
         X = sparse.csr_array(X * (np.arange(5) < rng.integers(1, 6, n)[:, None]))
     return X.astype(np.float64 if kind == "csr" else kind), y
@@ -85,12 +88,23 @@ def beyond_cache(estimator, X, y, models=1):
     return used - estimator.cache_size * MEGABYTE - PER_ROW_OF_KERNEL * models * len(y)
 
 
-@pytest.mark.parametrize("kind", ["float32", "float64", "uint8", "csr"])
+@pytest.mark.parametrize("kind", ["float32", "float64", "uint8", "zeros", "csr"])
 def test_a_kernel_fit_stays_within_its_cache(kind):
     X, y = separable(20_000, kind)
     model = KernelPegasosClassifier(gamma=0.2, cache_size=50.0, random_state=0)
     assert beyond_cache(model, X, y) <= CONSTANT_OF_KERNEL
     assert len(model.support_) < 4000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["float32", "zeros", "csr"])
+def test_a_hundred_thousand_rows_train_within_a_small_cache(kind):
+    X, y = separable(100_000, kind)
+    y = np.where(np.random.default_rng(1).random(len(y)) < 0.02, 1 - y, y)  # noise
+    model = KernelPegasosClassifier(gamma=0.2, cache_size=200.0, random_state=0)
+    assert beyond_cache(model, X, y) <= CONSTANT_OF_KERNEL
+    assert model.certificate_.relative_gap <= 1e-3
+    assert len(model.support_) * len(y) * 4 > 200.0 * MEGABYTE  # their rows do not fit
 
 
 @pytest.mark.parametrize("solver", [Decomposition(), Decomposition(2)], ids=str)
