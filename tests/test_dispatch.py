@@ -1,6 +1,5 @@
 """Type-tag dispatch: one function, an implementation per tag, compiled or not."""
 
-import timeit
 from typing import NamedTuple
 
 import numba
@@ -157,24 +156,3 @@ def test_larger_finds_the_largest():
     for some in (x, x[:1], -np.abs(x), np.array([-np.inf, 3.0, np.inf]), np.full(9, -np.inf)):
         assert largest_of(some) == some.max()
     assert largest_of(x[:0]) == -np.inf
-
-
-def test_a_search_for_the_largest_is_quicker_than_with_max():
-    """It runs over several numbers at a time, which `max` and `if` do not."""
-    if numba.config.DISABLE_JIT:
-        pytest.skip("compiled code only")
-
-    @compiled
-    def with_max(x):
-        top = -np.inf
-        for k in range(len(x)):
-            top = max(x[k], top)
-        return top
-
-    x = np.random.default_rng(0).standard_normal(2000)
-
-    def seconds(function):
-        function(x)
-        return min(timeit.repeat(lambda: function(x), number=2000, repeat=5))
-
-    assert seconds(largest_of) < 0.7 * seconds(with_max)

@@ -30,7 +30,7 @@ TITLES = {"money-fx": "Reuters money-fx", "a9a": "Adult (a9a)"}
 COLOURS = {"SBP": "#c0392b", "Pegasos": "#2471a3", "SDCA": "#1e8449", "Perceptron": "#7d6608"}
 COUNTED = ("as the paper counts them", "as computed here")  # see bench.kernel.course
 APART = 0.07  # of the panel's height, between names
-ROOM = 1.35  # the error axis ends at this many times the worst error after the first tenth
+USUAL = 0.9  # share of a line's points that the error axis shows at least
 
 Curves = dict[str, dict[str, list[list[float]]]]  # dataset -> label -> points
 
@@ -85,14 +85,14 @@ def label_ends(axes, lines: dict[str, np.ndarray]) -> None:
 
 
 def finish(axes, title: str, lines: list[np.ndarray], is_first: bool) -> None:
-    """Set scales, limits and words; the first few points may leave the top."""
+    """Set scales, limits and words; the worst points may leave the top."""
     axes.set_xscale("log")
     axes.set_title(title, fontsize=10)
     if is_first:
         axes.set_ylabel("test error, %")
     low = min(points[:, 1].min() for points in lines)
-    high = max(points[len(points) // 10 :, 1].max() for points in lines)
-    axes.set_ylim(0.97 * low, min(ROOM * high, 3.0 * low))
+    high = max(float(np.quantile(points[:, 1], USUAL)) for points in lines)
+    axes.set_ylim(0.97 * low, min(1.05 * high, 3.0 * low))
     axes.grid(True, alpha=0.25, linewidth=0.6)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

@@ -37,7 +37,7 @@ def test_rows_stay_dense_where_too_many_values_are_not_0():
 
 def test_rows_stay_dense_where_the_copy_does_not_fit():
     X = mostly_zeros()
-    needed = 12 * np.count_nonzero(X) + 8 * (len(X) + 1)
+    needed = 12 * np.count_nonzero(X) + 16 * (len(X) + 1)
     assert compressed(as_rows(X), 1.0, needed) is not None
     assert compressed(as_rows(X), 1.0, needed - 1) is None
 

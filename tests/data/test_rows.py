@@ -39,6 +39,18 @@ def csr(X, kind=sparse.csr_array, index=np.int32):
     return matrix
 
 
+def with_gaps(matrix):
+    """The same CSR matrix in arrays that are every other value of larger ones."""
+    arrays = []
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        wide = np.full(2 * len(array), 77, dtype=array.dtype)
+        wide[::2] = array
+        arrays.append(wide[::2])
+    odd = type(matrix)(matrix.shape, dtype=matrix.dtype)
+    odd.data, odd.indices, odd.indptr = arrays
+    return odd
+
+
 CONTAINERS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,
@@ -46,6 +58,7 @@ CONTAINERS = {
     "csr_array": csr,
     "csr_matrix": lambda X: csr(X, sparse.csr_matrix),
     "csr int64": lambda X: csr(X, index=np.int64),
+    "csr with gaps": lambda X: with_gaps(csr(X)),
 }
 
 

@@ -6,10 +6,12 @@ import warnings
 import numpy as np
 import pytest
 import threadpoolctl
+from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor
 from pegasos.errors import IndefiniteKernel, InvalidData, InvalidParameter
+from tests.data.test_rows import with_gaps
 
 
 @pytest.fixture
@@ -84,6 +86,17 @@ def test_indefinite_kernel_ends_soon(data):
 def test_functions_that_are_no_kernel_are_refused(data, kernel, message):
     with pytest.raises(InvalidData, match=message):
         KernelPegasosClassifier(kernel=kernel).fit(*data)
+
+
+def test_csr_arrays_with_gaps_are_read_right(data):
+    X, y = data
+    plain = sparse.csr_matrix(X * (X > 0.0))
+    odd = with_gaps(plain)
+    one, other = (KernelPegasosClassifier(gamma=0.5).fit(Z, y) for Z in (plain, odd))
+    expected = one.decision_function(plain)
+    np.testing.assert_array_equal(other.decision_function(odd), expected)
+    other.support_vectors_ = with_gaps(other.support_vectors_)
+    np.testing.assert_array_equal(other.decision_function(odd), expected)
 
 
 def test_stream_says_the_bound_it_really_has(data):

@@ -1,10 +1,12 @@
 """Sums in registers equal NumPy's, whatever the types, and matrices in strips hold every column."""
 
+import numba
 import numpy as np
 import pytest
 from scipy import sparse
 
 from pegasos.data.rows import as_rows
+from pegasos.dispatch import compiled
 from pegasos.problem.pairs import sparse_products
 from pegasos.problem.strips import LINE, STRIP, in_strips, weighted_strip
 
@@ -52,10 +54,34 @@ def test_sparse_products_equal_those_of_dense_matrices(q, most, of_indices, of_v
     np.testing.assert_allclose(out, expected, rtol=100 * np.finfo(dtype).eps, atol=1e-5)
 
 
-def test_a_strip_of_sums_writes_nothing_beyond_its_end():
+@compiled
+def sums_of(strip, x, chosen, start, stop, out):
+    weighted_strip(strip, x, chosen, start, stop, out)
+
+
+@pytest.mark.parametrize("sums", [weighted_strip, sums_of])
+def test_a_strip_of_sums_writes_nothing_beyond_its_end(sums):
     strip = in_strips(np.ones((STRIP // 8, 3)), PLENTY).all[0]
     out = np.full(STRIP // 8 + 4, -7.0)
     x, chosen = np.array([1.0, 2.0, 4.0]), np.array([2, 0, 1], dtype=np.uint32)
-    weighted_strip(strip, x, chosen, 1, 3, out)
+    sums(strip, x, chosen, 1, 3, out)
     np.testing.assert_array_equal(out[:-4], 6.0)
     np.testing.assert_array_equal(out[-4:], -7.0)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="about compiled code")
+def test_arrays_with_gaps_are_not_compiled():
+    strip = in_strips(np.ones((STRIP // 8, 3)), PLENTY).all[0]
+    out, x, chosen = np.zeros(STRIP // 8), np.ones(6), np.zeros(6, dtype=np.uint32)
+    for arrays in ((x[::2], chosen[:3], out), (x[:3], chosen[::2], out), (x, chosen, out[::2])):
+        with pytest.raises(numba.TypingError):
+            sums_of(strip, *arrays[:2], 0, 3, arrays[2])
+    with pytest.raises(numba.TypingError):
+        sums_of(strip, x, chosen, 0, 3, out.astype(np.float32))
+
+
+def test_few_rows_that_are_wide_take_no_strip():
+    d = (1 << 20) // STRIP + 1
+    assert len(in_strips(np.ones((2, d), dtype=np.float32), PLENTY).all) == 0
+    assert len(in_strips(np.ones((20, d), dtype=np.float32), PLENTY).all) == 1
+    assert len(in_strips(np.ones((2, d - 1), dtype=np.float32), PLENTY).all) == 1

@@ -19,17 +19,18 @@ def compressed(rows: DenseRows, most: float, room: int) -> CsrRows | None:
     """
     X = rows.X
     n, d = X.shape
-    if not X.flags.c_contiguous or d == 0 or d > np.iinfo(np.uint32).max:
+    if not X.flags.c_contiguous or d == 0 or d >= 2**31:
         return None
     counts, parts = np.zeros(n + 1, dtype=np.int64), ranges(n, ROWS)
     each(lambda part: count_nonzeros(X, *part, counts[1:]), parts)
     indptr = np.cumsum(counts, out=counts)
     stored = int(indptr[-1])
-    if stored > most * X.size or stored * (X.itemsize + 4) + indptr.nbytes > room:
+    if stored > most * X.size or stored * (X.itemsize + 4) + 2 * indptr.nbytes > room:
         return None
-    data, indices = np.empty(stored, dtype=X.dtype), np.empty(stored, dtype=np.uint32)
+    kind = np.uint32 if stored < 2**31 else np.uint64  # as SciPy has it
+    data, indices = np.empty(stored, dtype=X.dtype), np.empty(stored, dtype=kind)
     each(lambda part: write_nonzeros(X, *part, indptr, data, indices), parts)
-    return CsrRows(read_only(data), read_only(indices), read_only(indptr.view(np.uint64)), d)
+    return CsrRows(read_only(data), read_only(indices), read_only(indptr.astype(kind)), d)
 
 
 @compiled

@@ -50,13 +50,14 @@ def is_sparse(X: Any) -> bool:
 
 
 def as_rows(X: Any) -> Rows:
-    """Wrap a validated array or CSR matrix without copying it."""
+    """Wrap a validated array or CSR matrix without copying it.
+
+    Only arrays of a CSR matrix that are views with gaps are copied: kernels read them on end.
+    """
     if is_sparse(X):
+        data, indices, indptr = map(np.ascontiguousarray, (X.data, X.indices, X.indptr))
         return CsrRows(
-            read_only(X.data),
-            read_only(_unsigned(X.indices)),
-            read_only(_unsigned(X.indptr)),
-            X.shape[1],
+            read_only(data), read_only(_unsigned(indices)), read_only(_unsigned(indptr)), X.shape[1]
         )
     return DenseRows(read_only(X))
 

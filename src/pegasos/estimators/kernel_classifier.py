@@ -74,7 +74,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         `solver__option`. "auto" picks dual decomposition, or "sdca" for other losses than hinge,
         squared hinge and epsilon-insensitive.
     cache_size : float, optional
-        Megabytes of memory for kernel values. By default a quarter of the machine's memory.
+        Megabytes of memory for kernel values, and for a compressed copy of dense rows that are
+        mostly zeros. By default a quarter of the machine's memory.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven; for several
         models, each of them.

@@ -57,7 +57,8 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         `solver__option`. "auto" picks dual decomposition, or "sdca" for other losses than hinge,
         squared hinge and epsilon-insensitive.
     cache_size : float, optional
-        Megabytes of memory for kernel values. By default a quarter of the machine's memory.
+        Megabytes of memory for kernel values, and for a compressed copy of dense rows that are
+        mostly zeros. By default a quarter of the machine's memory.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven.
     max_iter : int, optional

@@ -149,6 +149,8 @@ class Gram(Kernelized):
 
     Attributes
     ----------
+    side : Side
+        The rows as they are multiplied: compressed, if they are dense and mostly zeros.
     store : ndarray of shape (capacity, n)
         Kept rows of the matrix, in the precision of the data.
     slot_of : ndarray of shape (n,)

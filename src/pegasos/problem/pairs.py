@@ -26,9 +26,9 @@ from pegasos.data.rows import (
     shape,
     square_norms,
 )
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, inlined
 from pegasos.errors import InvalidData
-from pegasos.parallel import cores, each, one_blas_thread, ranges
+from pegasos.parallel import each, one_blas_thread, ranges
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -47,10 +47,10 @@ from pegasos.problem.sums import add_products, add_rows
 
 LEFT_ROWS = 1024  # rows on the left of a block, at most
 SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form: some strips; see `sparse_piece`
-FLOATS = STRIP // 4  # of a strip
 LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
 TILE_VALUES = 524_288  # products of a tile
 TILE_ROWS = 8192  # rows on its right, at most
+PARTS = 16  # tiles of right rows in CSR form, at least: work for all cores
 CUSTOM_VALUES = 2_000_000  # that a user's function is asked for at a time
 CHUNK = 131_072  # values that one thread finishes at a time: they fit its cache
 SURE = 1e-5  # error of an exponent above which float32 rows are multiplied in float64
@@ -131,8 +131,8 @@ def left_rows(rows: Rows) -> int:
     """Return how many rows a block may have on the left, against these on the right."""
     most = max(1, min(LEFT_ROWS, LEFT_VALUES // max(1, shape(rows)[1])))
     if isinstance(rows, CsrRows):
-        most = min(SPARSE_LEFT_ROWS, most)
-        return most // FLOATS * FLOATS if most > FLOATS else most  # whole strips
+        most, length = min(SPARSE_LEFT_ROWS, most), STRIP // float_type(rows).itemsize
+        return most // length * length if most > length else most  # whole strips
     return most
 
 
@@ -230,7 +230,8 @@ def _deliver(
         tile = min(TILE_ROWS, max(1, TILE_VALUES // len(chosen)))
         if not is_sparse and (right.centre is not None or right.rows.X.dtype != precision):
             tile = min(tile, max(1, TILE_VALUES // shape(right.rows)[1]))  # they are copied
-        tile = min(tile, max(1, -(-m // (2 * cores()))))  # work for everybody
+        if is_sparse:  # values do not depend on tiles
+            tile = min(tile, max(1, -(-m // PARTS)))
         each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile))
 
 
@@ -355,11 +356,10 @@ def checked_values(kernel: Custom, A: Any, B: Any) -> Any:
 
 @compiled
 def sparse_products(left, rows, columns, out):  # type: ignore[no-untyped-def]
-    """Write <x_j, left_k> into out[c, k] for j = columns[c]; left is (d, q), in strips."""
-    at, zero = 0, out.dtype.type(0)
-    for strip in left.all:
-        length = min(strip.shape[1], out.shape[1] - at)
-        sums = np.empty(strip.shape[1], dtype=out.dtype)
+    """Write <x_j, left_k> into out[c, k] for j = columns[c]; left is (d, q), in strips or not."""
+    at, sums = 0, np.empty(left.all.shape[2], dtype=out.dtype)
+    for s in range(len(left.all)):
+        strip, length = left.all[s], min(len(sums), out.shape[1] - at)
         for c in range(len(columns)):
             start, stop = rows.indptr[columns[c]], rows.indptr[columns[c] + 1]
             if length == len(sums):
@@ -370,13 +370,27 @@ def sparse_products(left, rows, columns, out):  # type: ignore[no-untyped-def]
                     out[c, at + k] = sums[k]
         at += length
     if len(left.none) > 0:
-        for c in range(len(columns)):
-            j, total = columns[c], out[c]
-            total[:] = zero
-            for p in range(rows.indptr[j], rows.indptr[j + 1]):
-                x, z = out.dtype.type(rows.data[p]), left.none[rows.indices[p]]
-                for k in range(len(total)):
-                    total[k] += x * z[k]
+        multiply_plainly(left.none, rows, columns, out)
+
+
+@inlined
+def multiply_plainly(left, rows, columns, out):  # type: ignore[no-untyped-def]
+    """Write <x_j, left_k> into out[c, k]; left is (d, q)."""
+    zero = out.dtype.type(0)
+    for c in range(len(columns)):
+        j = columns[c]
+        total, stop = out[c], rows.indptr[j + 1]
+        total[:] = zero
+        for p in range(rows.indptr[j], stop, 4):  # four at a time: their sum is written once
+            p1, p2, p3 = min(p + 1, stop - 1), min(p + 2, stop - 1), min(p + 3, stop - 1)
+            x = out.dtype.type(rows.data[p])
+            x1 = out.dtype.type(rows.data[p1]) if p + 1 < stop else zero
+            x2 = out.dtype.type(rows.data[p2]) if p + 2 < stop else zero
+            x3 = out.dtype.type(rows.data[p3]) if p + 3 < stop else zero
+            z, z1 = left[rows.indices[p]], left[rows.indices[p1]]
+            z2, z3 = left[rows.indices[p2]], left[rows.indices[p3]]
+            for k in range(len(total)):
+                total[k] += (x * z[k] + x1 * z1[k]) + (x2 * z2[k] + x3 * z3[k])
 
 
 @compiled

@@ -17,6 +17,8 @@ from numba.extending import intrinsic, overload
 LINE = 64  # bytes that a processor's cache loads at a time
 LINES = 3  # of a strip: one register each where registers are widest
 STRIP = LINES * LINE  # bytes
+NEAR = 1 << 20  # bytes that a core has in a cache of its own
+FEW = 4  # a strip of which one column in so many, or fewer, is used is mostly empty
 
 
 class Strips(NamedTuple):
@@ -31,12 +33,15 @@ class Strips(NamedTuple):
 
 
 def in_strips(rows: Any, most: int) -> Strips:
-    """Return rows as the columns of a matrix, in strips if these have no more columns than most."""
+    """Return rows as the columns of a matrix, in strips if these have no more columns than most.
+
+    Nor are a few rows put into a strip that is mostly empty and too large for a cache.
+    """
     q, d = rows.shape
     kind = rows.dtype
     length, line = STRIP // kind.itemsize, LINE // kind.itemsize
     count = -(-q // length)
-    if count * length > most:
+    if count * length > most or (FEW * q < length and d * STRIP > NEAR):
         return Strips(np.empty((0, d, length), dtype=kind), np.ascontiguousarray(rows.T))
     room = np.empty(count * d * length + line, dtype=kind)
     skipped = -room.ctypes.data % LINE // kind.itemsize
@@ -51,13 +56,20 @@ def in_strips(rows: Any, most: int) -> Strips:
 def weighted_strip(strip: Any, x: Any, chosen: Any, start: int, stop: int, out: Any) -> None:
     """Write sum_p x[p] strip[chosen[p], k] into out[k], start <= p < stop.
 
-    Arrays are contiguous, the strip (d, STRIP bytes); nothing is checked.
+    Arrays are contiguous (others do not compile), the strip is (d, STRIP bytes), `out` no shorter;
+    places are not checked.
     """
     out[: strip.shape[1]] = x[start:stop].astype(strip.dtype) @ strip[chosen[start:stop]]
 
 
 @overload(weighted_strip, strict=False, jit_options={"_nrt": False})
 def _weighted_strip(strip: Any, x: Any, chosen: Any, start: Any, stop: Any, out: Any) -> Any:
+    is_on_end = all(array.layout == "C" for array in (strip, x, chosen, out))
+    if not is_on_end or strip.ndim != 2 or not isinstance(strip.dtype, types.Float):
+        return None
+    if out.dtype != strip.dtype or not isinstance(chosen.dtype, types.Integer):
+        return None
+
     def call(strip, x, chosen, start, stop, out):  # type: ignore[no-untyped-def]
         _sum_in_registers(strip, x, chosen, start, stop, out)
 

@@ -1,5 +1,8 @@
 """The two loops of SMO: the same over all rows as over a list of them."""
 
+import re
+
+import numba
 import numpy as np
 import pytest
 
@@ -63,3 +66,23 @@ def test_no_row_is_its_own_partner():
     r, eps = np.array([0.3, 0.7]), np.array([0.1, 0.1])
     (j, _), (other, _) = partners(np.zeros(2), 1, np.zeros(2), r, eps, eps, np.arange(2))
     assert j == other == 0
+
+
+@pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK), reason="about quick code"
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_loops_run_over_several_numbers_at_a_time(dtype):
+    """A search for the largest with `max` or `if`, or a test for division by 0, would not."""
+    K, r, up, down = drawn(0, 50, dtype)
+    for loop, arguments in (
+        (lambda a, b, c, d, e: search.update(a, b, c, d, e), (K[0], K[1], 0.1, r, up)),
+        (
+            lambda a, b, c, d, e, f: search.largest_gain(a, b, c, d, e, f),
+            (K[0], 1.0, np.ones(50), r, down, 0.1),
+        ),
+    ):
+        own = numba.njit(loop)
+        own(*arguments)
+        (code,) = own.inspect_llvm().values()
+        assert re.search(r"(fcmp|maxnum|select)[^\n]*<\d+ x double>", code)
