@@ -76,20 +76,28 @@ class KernelEstimator(CertifiedEstimator):
 
     def _kernel_for(self, rows: Rows, sample_weight: FloatArray | None) -> Kernel:
         """Return the kernel that the parameters stand for on these rows."""
+        gamma = 0.0
         if callable(self.kernel):
             check_symmetric(Custom(self.kernel), rows)
-            return Custom(self.kernel)
-        if self.kernel == "precomputed":
+        elif self.kernel == "precomputed":
             check_precomputed(rows)
-            return Precomputed()
-        if self.kernel == "linear":
-            return Linear()
-        gamma = resolved_gamma(self.gamma, rows, sample_weight)
-        if self.kernel == "poly":
-            return Polynomial(gamma, float(self.coef0), float(self.degree))
-        if self.kernel == "sigmoid":
-            return Sigmoid(gamma, float(self.coef0))
-        return Gaussian(gamma) if self.kernel == "rbf" else Laplacian(gamma)
+        elif self.kernel != "linear":
+            gamma = resolved_gamma(self.gamma, rows, sample_weight)
+        return self._kernel_with(gamma)
+
+    def _kernel_with(self, gamma: float) -> Kernel:
+        """Return the kernel that the other parameters stand for with this gamma, if it has one."""
+        if callable(self.kernel):
+            return Custom(self.kernel)
+        kernels: dict[str, Kernel] = {
+            "linear": Linear(),
+            "rbf": Gaussian(gamma),
+            "poly": Polynomial(gamma, float(self.coef0), float(self.degree)),
+            "sigmoid": Sigmoid(gamma, float(self.coef0)),
+            "laplacian": Laplacian(gamma),
+            "precomputed": Precomputed(),
+        }
+        return kernels[self.kernel]
 
     def _stopping(self, parameters: Parameters, rows: Rows, Y: FloatArray) -> Stopping:
         return parameters.kernel_stopping(*Y.shape)

@@ -13,26 +13,10 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, Rows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.kernels import (
-    Custom,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-)
+from pegasos.problem.kernels import Kernel
 from pegasos.problem.losses import Hinge
 from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.kernel.online import OnlineModel
-
-KINDS = {
-    "linear": Linear,
-    "rbf": Gaussian,
-    "poly": Polynomial,
-    "sigmoid": Sigmoid,
-    "laplacian": Laplacian,
-}
 
 
 def needs_c(estimator: Any) -> bool:
@@ -71,15 +55,10 @@ def check_same_kernel(estimator: Any, kernel: Kernel) -> None:
 
     A `gamma` that is a name stands for what the first rows gave.
     """
-    if isinstance(kernel, Custom):
-        is_same = bool(kernel.function == estimator.kernel)
-    else:
-        is_same = isinstance(estimator.kernel, str) and type(kernel) is KINDS[estimator.kernel]
-    given = {name: getattr(estimator, name) for name in ("gamma", "coef0", "degree")}
-    for name, value in given.items():
-        if is_same and hasattr(kernel, name) and not isinstance(value, str):
-            is_same = float(value) == getattr(kernel, name)
-    if not is_same:
+    gamma = getattr(kernel, "gamma", 0.0) if isinstance(estimator.gamma, str) else estimator.gamma
+    wanted = estimator._kernel_with(float(gamma))
+    if type(wanted) is not type(kernel) or wanted != kernel:
+        given = {name: getattr(estimator, name) for name in ("gamma", "coef0", "degree")}
         raise InvalidParameter(
             f"partial_fit goes on with the kernel of the first call, {kernel!r}; now "
             f"kernel={estimator.kernel!r}, "

@@ -288,10 +288,8 @@ class Gram(Kernelized):
     def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any) -> None:
         fill(self.kernel, self.side, chosen, self.side, others, out, places)
         self.evaluations += len(chosen) * (self.n if others is None else len(others))
-        if others is None:
-            out[places, chosen] = self.diagonal[
-                chosen
-            ]  # exact, whatever a product of rows rounds to
+        if others is None:  # exact, whatever a product of rows rounds to
+            out[places, chosen] = self.diagonal[chosen]
         if not is_psd(self.kernel) and not self.is_indefinite:
             self.is_indefinite = self._breaks_cauchy_schwarz(chosen, others, out, places)
 
