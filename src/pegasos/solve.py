@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.certificate.definiteness import definiteness
+from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
@@ -21,7 +23,7 @@ from pegasos.data.rows import FloatArray, float_type, shape
 from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem
-from pegasos.progress import Compilation, Log, Watch
+from pegasos.progress import Compilation, Log, Watch, logger
 from pegasos.solvers.protocol import Solver
 
 FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
@@ -72,7 +74,7 @@ def solve(
     `decided` takes lower and upper bounds (n, K) on the optimum's decision values and tells which
     labels they settle; by default, those whose interval does not hold 0.
     """
-    run = _Run(problem, solver, stopping, watch or Log(), decided or has_settled_sign)
+    run = _Run(problem, solver, stopping, watch or Log(), decided or has_settled_sign, seed)
     with Interrupts() as interrupts, run.watch, run.compilation:
         run.interrupts = interrupts
         state = solver.start(problem, seed, previous)
@@ -80,6 +82,8 @@ def solve(
         while outcome is None:
             step = solver.advance(problem, state)
             outcome = run.after(step, state)
+            if outcome is Outcome.BLURRED:
+                state, outcome = run.widened(state, seed), None
         outcome = run.finish(state, outcome)
         certificate = run.certificate(outcome)
         run.watch.finished(certificate)
@@ -105,12 +109,14 @@ class _Run:
         stopping: Stopping,
         watch: Watch,
         decided: Decided,
+        seed: int,
     ) -> None:
         self.problem, self.solver, self.stopping, self.watch = problem, solver, stopping, watch
         self.decided = decided
         is_own = getattr(problem.costs.loss, "is_of_this_process", False)
         self.compilation = Compilation(watch.announce, COMPILES_OWN_LOSS if is_own else COMPILES)
-        self.judge, self.trace = Judge(problem), Trace()
+        self.judge, self.trace = Judge(problem, seed), Trace()
+        self.kernel = definiteness(problem.rows, seed)
         self.begin = time.perf_counter()
         self.n, _ = shape(problem.rows)
         self.epochs = self.rows_visited = self.rows_of_epoch = 0
@@ -157,7 +163,7 @@ class _Run:
         A solver that knows its gap as well as a certificate does is asked for one when it is done
         and, for the history, once in a while before.
         """
-        if getattr(self.solver, "estimates_exactly", False):
+        if self._knows_better():
             waits = self.judge.has_judged and self.epochs < self.next_hint
             fell = estimate <= MILESTONE * self.estimate < np.inf
             due = fell or (estimate <= 0.9 * self._target() and not waits)
@@ -173,7 +179,7 @@ class _Run:
             return Outcome.INTERRUPT
         if self.epochs >= limits.max_iter:
             return Outcome.EPOCHS
-        if self.epochs >= ENOUGH_UNPROVEN and getattr(self.problem.rows, "is_indefinite", False):
+        if self.epochs >= ENOUGH_UNPROVEN and self._is_indefinite():
             return Outcome.INDEFINITE
         if self.seconds() + self._seconds_to_finish() >= limits.max_time:
             return Outcome.TIME
@@ -199,14 +205,17 @@ class _Run:
         start = self.seconds()
         limits = self.stopping
         self._pose(state)
-        dual = self.solver.dual_point(self.problem, state)
-        iterate = self.solver.iterate(self.problem, state)
+        offer = self._offer(state)
         scale = float(self.judge.primal.min()) if self.judge.has_judged else 1.0
         accuracy = 0.0 if limits.wish_epochs else 1e-3 * limits.tol * scale
         with self.interrupts.raising(self.judge.has_judged):
-            found = self.judge.evaluations(dual, iterate, not self.solver.is_dual, accuracy)
+            found = self.judge.evaluations(
+                offer, not self.solver.is_dual, accuracy, self._target()
+            )  # fmt: skip
         for evaluation in found:
             self.judge.keep_better(evaluation)
+        if self.judge.relative_gap().max() <= self._target():
+            self._recompute(offer)
         self.certifying, self.checked_rows = self.seconds() - start, self.rows_visited
         record = Record(
             self.epochs, self.seconds(), self.rows_visited,
@@ -220,6 +229,20 @@ class _Run:
         self.next_check = self.epochs + self._patience()
         self.next_hint = self.epochs + 1 + self.epochs // 10
 
+    def _offer(self, state: Any) -> Offer:
+        """Return what the solver offers at present."""
+        dual = self.solver.dual_point(self.problem, state)
+        iterate = self.solver.iterate(self.problem, state)
+        return Offer(None, iterate=iterate) if dual is None else Offer(*dual, iterate)
+
+    def _recompute(self, offer: Offer) -> None:
+        """Certify the latest offer from the data alone, where that costs little."""
+        judge = self.judge
+        if judge.is_latest and judge.is_worth_recomputing():
+            with self.interrupts.raising(True):
+                again = judge.evaluations(offer._replace(scores=None), False, 0.0, self._target())
+            judge.replace(again[0])
+
     def _pose(self, state: Any) -> None:
         """Judge by the problem that a solver says it solves, if it has one of its own.
 
@@ -228,7 +251,7 @@ class _Run:
         if hasattr(self.solver, "regularized"):
             posed = self.solver.regularized(self.problem, state)
             if posed.lam != self.judge.problem.lam:
-                self.judge = Judge(posed)
+                self.judge = Judge(posed, self.judge.seed)
 
     def _patience(self) -> int:
         """Return the epochs until the next certificate.
@@ -265,11 +288,24 @@ class _Run:
         gap = self.judge.relative_gap().max()
         if gap <= limits.tol and (gap <= self._target() or self._is_rounding()):
             return Outcome.TOLERANCE
+        if gap > limits.tol and self._knows_better() and self.judge.is_blurred(limits.tol):
+            return Outcome.BLURRED
         if gap > limits.tol and self.judge.is_hidden_by_rounding(limits.tol):
             return Outcome.ROUNDING
         if limits.rule == "decisions" and self._settled() >= limits.settled:
             return Outcome.DECISIONS
         return None
+
+    def _knows_better(self) -> bool:
+        """Whether the solver goes to the optimum of the kernel values it is given."""
+        return bool(getattr(self.solver, "estimates_exactly", False))
+
+    def widened(self, state: Any, seed: int) -> Any:
+        """Go on with kernel values in double precision, from the present models."""
+        logger.info("kernel values are too coarse for tol: going on in double precision")
+        self.problem.rows.widen()
+        self.estimate, self.next_hint = np.inf, self.epochs + 1
+        return self.solver.start(self.problem, seed, state)
 
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""
@@ -291,6 +327,11 @@ class _Run:
                 self.certify(state)
             except Interrupted:
                 outcome = Outcome.INTERRUPT
+        elif not is_stale and outcome in (Outcome.EPOCHS, Outcome.TIME):
+            try:
+                self._recompute(self._offer(state))
+            except Interrupted:
+                outcome = Outcome.INTERRUPT
         is_good = self.judge.relative_gap().max() <= self.stopping.tol
         is_limit = outcome in (Outcome.EPOCHS, Outcome.TIME)
         return Outcome.TOLERANCE if is_good and is_limit else outcome
@@ -306,8 +347,14 @@ class _Run:
     def _must_hurry(self, outcome: Outcome) -> bool:
         return outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY
 
+    def _is_indefinite(self) -> bool:
+        """Whether the kernel turned out not to be positive semi-definite."""
+        is_met = isinstance(self.problem.rows, Kernelized) and self.problem.rows.is_indefinite
+        return is_met or bool(self.kernel.tested and not self.kernel.is_psd)
+
     def certificate(self, outcome: Outcome) -> Certificate:
-        judge = self.judge
+        """Return what is proven; what voids a proof is known by now."""
+        judge, audited = self.judge, int(self.judge.audited.max())
         return Certificate(
             primal=float(judge.primal.sum()),
             dual=float(judge.dual.sum()),
@@ -323,4 +370,7 @@ class _Run:
                 "gap": judge.certified_gap(),
                 "relative_gap": judge.relative_gap(),
             },
+            is_proven=self.kernel.is_psd and not self._is_indefinite(),
+            basis=f"audited on {audited} rows" if audited else "recomputed",
+            kernel_tested_on=self.kernel.tested,
         )

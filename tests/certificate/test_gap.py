@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegasos.certificate.gap import (
+    Offer,
     dual_weights,
     evaluate,
+    means_for,
     negative_slopes,
 )
 from pegasos.problem.bias import feasible
@@ -57,10 +59,9 @@ def test_primal_and_dual_equal_the_oracles(name, bias, weighted):
     loss, value = LOSSES[name]
     drawn = drawn_case(name, bias, weighted=weighted, n=20)
     A = duals(drawn, loss)
-    scratch = np.empty_like(A)
     rng = np.random.default_rng(1)
     iterate = rng.standard_normal((6, 1)), np.array([0.4 if bias == "regularized" else 0.0])
-    found = evaluate(drawn.problem, A, 1.0, scratch, iterate)
+    found = evaluate(drawn.problem, Offer(A, iterate=iterate), means_for(drawn.problem))
     scale = drawn.problem.bias_scale
     y, s = drawn.y[:, 0], drawn.weights
     b = float(found.b[0])
@@ -70,7 +71,7 @@ def test_primal_and_dual_equal_the_oracles(name, bias, weighted):
         least, _ = reference_bias.best_bias(value, drawn.X @ iterate[0][:, 0], y, s)
         square = float(iterate[0][:, 0] @ iterate[0][:, 0])
         assert expected == pytest.approx(least + 0.5 * drawn.lam * square, rel=1e-10)
-    balance = dual_weights(drawn.problem, A, 1.0, scratch)[2]
+    balance = dual_weights(drawn.problem, Offer(A), means_for(drawn.problem)).balance
     a = [feasible(drawn.problem.costs, A, i, 0, balance) for i in range(20)]
     expected = reference.dual(
         lambda c, t: gain(loss, c, t), drawn.X, y, s, drawn.lam, np.array(a), scale
@@ -88,7 +89,7 @@ def test_gap_is_primal_minus_dual_and_never_negative(name, bias, K):
         A = duals(drawn, loss, seed)
         rng = np.random.default_rng(seed)
         for iterate in (None, (rng.standard_normal((6, K)), np.zeros(K))):
-            found = evaluate(drawn.problem, A, 1.0, np.empty_like(A), iterate)
+            found = evaluate(drawn.problem, Offer(A, iterate=iterate), means_for(drawn.problem))
             assert np.all(found.gap >= 0.0)
             np.testing.assert_allclose(found.gap, found.primal - found.dual, rtol=1e-10)
 
@@ -97,7 +98,7 @@ def test_gap_is_primal_minus_dual_and_never_negative(name, bias, K):
 def test_weights_of_the_dual_point_have_no_distance_to_it(name):
     drawn = drawn_case(name, "regularized")
     A = duals(drawn, LOSSES[name][0])
-    found = evaluate(drawn.problem, A, 1.0, np.empty_like(A))
+    found = evaluate(drawn.problem, Offer(A, 1.0), means_for(drawn.problem))
     assert found.distance[0] == 0.0
 
 
@@ -105,7 +106,7 @@ def test_weights_of_the_dual_point_have_no_distance_to_it(name):
 def test_weights_are_judged_in_the_precision_they_are_stored_in(name):
     drawn = drawn_case(name, "none", dtype=np.float32)
     A = duals(drawn, LOSSES[name][0])
-    found = evaluate(drawn.problem, A, 1.0, np.empty_like(A))
+    found = evaluate(drawn.problem, Offer(A, 1.0), means_for(drawn.problem))
     assert np.array_equal(found.W, found.W.astype(np.float32))
     assert 0.0 < found.distance[0] < 1e-10
     np.testing.assert_allclose(found.gap, found.primal - found.dual, rtol=1e-8)
@@ -119,7 +120,7 @@ def test_scale_multiplies_the_dual_numbers():
     drawn = drawn_case("hinge", "none")
     A = duals(drawn, Hinge())
     whole, scaled = (
-        evaluate(drawn.problem, numbers, scale, np.empty_like(A))
+        evaluate(drawn.problem, Offer(numbers, scale), means_for(drawn.problem))
         for numbers, scale in ((0.5 * A, 1.0), (A, 0.5))
     )
     np.testing.assert_allclose(scaled.dual, whole.dual, rtol=1e-13)
@@ -130,12 +131,11 @@ def test_minus_the_slopes_are_feasible_and_close_every_term(name):
     loss, _ = LOSSES[name]
     drawn = drawn_case(name, "none")
     W, b = np.random.default_rng(0).standard_normal((6, 1)), np.zeros(1)
-    scratch = np.empty(drawn.y.shape)
-    A, _ = negative_slopes(drawn.problem, W, b, scratch, 0.0)
+    A, _ = negative_slopes(drawn.problem, W, b, means_for(drawn.problem), 0.0)
     scores = drawn.X @ W[:, 0]
     expected = [-slope(loss, z, y) for z, y in zip(scores, drawn.y[:, 0], strict=True)]
     np.testing.assert_allclose(A[:, 0], expected, atol=1e-12)
-    found = evaluate(drawn.problem, A, 1.0, scratch, (W, b))
+    found = evaluate(drawn.problem, Offer(A, iterate=(W, b)), means_for(drawn.problem))
     # Only lam/2 ||w - w(a)||^2 is left of the gap.
     np.testing.assert_allclose(found.gap, 0.5 * drawn.lam * found.distance, rtol=1e-9)
 
@@ -144,12 +144,12 @@ def test_each_of_many_models_takes_the_better_of_both_balances():
     for seed in range(6):
         drawn = drawn_case("hinge", "free", K=3, seed=seed, weighted=True)
         A = duals(drawn, Hinge(), seed)
-        together = evaluate(drawn.problem, A, 1.0, np.empty_like(A)).dual
+        together = evaluate(drawn.problem, Offer(A, 1.0), means_for(drawn.problem)).dual
         for k in range(3):
             alone = drawn.problem._replace(
                 costs=drawn.problem.costs._replace(Y=drawn.y[:, k : k + 1].copy())
             )
-            one = evaluate(alone, A[:, k : k + 1].copy(), 1.0, np.empty((30, 1))).dual
+            one = evaluate(alone, Offer(A[:, k : k + 1].copy(), 1.0), means_for(alone)).dual
             assert together[k] == pytest.approx(one[0], rel=1e-12)
 
 
@@ -166,7 +166,7 @@ def test_gap_is_not_negative_for_any_weights_and_duals(seed, spread, name, bias)
     rng = np.random.default_rng(seed)
     A = duals(drawn, loss, seed)
     iterate = spread * rng.standard_normal((6, 1)), spread * rng.standard_normal(1)
-    found = evaluate(drawn.problem, A, 1.0, np.empty_like(A), iterate)
+    found = evaluate(drawn.problem, Offer(A, iterate=iterate), means_for(drawn.problem))
     assert found.gap[0] >= 0.0
     assert found.dual[0] <= found.primal[0] * (1.0 + 1e-12)
 

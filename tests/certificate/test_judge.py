@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.stopping import Certificate, Outcome, in_percent, relative
 from pegasos.certificate.trace import Record, Trace
@@ -23,14 +24,14 @@ def test_later_and_worse_offers_change_nothing_but_the_bound(draw, bias):
     best_gap, best_dual = np.full(3, np.inf), np.full(3, -np.inf)
     for seed in range(8):
         alone = Judge(drawn.problem)
-        alone.assess((duals(drawn, Hinge(), seed), 1.0), None, False, 0.0)
-        judge.assess((duals(drawn, Hinge(), seed), 1.0), None, False, 0.0)
+        alone.assess(Offer(duals(drawn, Hinge(), seed)), False, 0.0)
+        judge.assess(Offer(duals(drawn, Hinge(), seed)), False, 0.0)
         best_gap, best_dual = np.minimum(best_gap, alone.gap), np.maximum(best_dual, alone.dual)
         np.testing.assert_allclose(judge.gap, best_gap, rtol=1e-9)
         np.testing.assert_allclose(judge.dual, best_dual, rtol=1e-9)
     # What is handed out is what was judged: its objective, and a gap to the best bound.
     check = Judge(drawn.problem)
-    check.assess(None, (judge.W.copy(), judge.b), False, 0.0)
+    check.assess(Offer(None, iterate=(judge.W.copy(), judge.b)), False, 0.0)
     np.testing.assert_allclose(check.primal, judge.primal, rtol=1e-9)
     np.testing.assert_allclose(judge.certified_gap(), judge.primal - judge.dual, rtol=1e-9)
     assert np.all(judge.certified_gap() >= 0.0)
@@ -39,7 +40,7 @@ def test_later_and_worse_offers_change_nothing_but_the_bound(draw, bias):
 def test_slopes_serve_as_dual_point_where_a_solver_has_none(draw):
     drawn = draw(Logistic())
     judge = Judge(drawn.problem)
-    judge.assess(None, (np.zeros((6, 1)), np.zeros(1)), False, 0.0)
+    judge.assess(Offer(None, iterate=(np.zeros((6, 1)), np.zeros(1))), False, 0.0)
     assert judge.primal[0] == pytest.approx(np.log(2.0))
     assert -np.inf < judge.dual[0] <= judge.primal[0]
 
@@ -50,8 +51,8 @@ def test_slopes_tighten_the_certificate_of_a_smooth_loss_only(draw):
         A = np.zeros(drawn.y.shape)
         iterate = np.full((6, 1), 0.01), np.zeros(1)
         plain, both = Judge(drawn.problem), Judge(drawn.problem)
-        plain.assess((A, 1.0), iterate, False, 0.0)
-        both.assess((A, 1.0), iterate, True, 0.0)
+        plain.assess(Offer(A, iterate=iterate), False, 0.0)
+        both.assess(Offer(A, iterate=iterate), True, 0.0)
         assert (both.gap[0] < plain.gap[0]) == is_tighter
 
 
@@ -62,7 +63,7 @@ def test_judge_does_not_write_into_what_it_was_offered(draw):
     for seed in range(4):
         W = np.random.default_rng(seed).standard_normal((6, 3))
         offered.append((W, W.copy()))
-        judge.assess((duals(drawn, Hinge(), seed), 1.0), (W, np.zeros(3)), False, 0.0)
+        judge.assess(Offer(duals(drawn, Hinge(), seed), iterate=(W, np.zeros(3))), False, 0.0)
     for W, before in offered:
         assert np.array_equal(W, before)
 
@@ -74,7 +75,7 @@ def test_judge_does_not_write_into_what_it_was_offered(draw):
 def test_relative_gap_is_a_fraction_of_the_optimum():
     found = relative(
         np.array([0.1, 0.0, 0.5, 0.2]),
-        *np.array([[1.1, 1e-16, 0.5, 0.1], [1, 0, 0, -0.1], [1e-13, 1e-13, 1e-13, 1e-13]]),
+        *np.array([[1.1, 0.0, 1e-16, 0.1], [1, 0, 0, -0.1]]),
     )
     np.testing.assert_allclose(found[:2], [0.1, 0.0])  # a perfect fit: nothing to improve
     assert found[2:].tolist() == [np.inf, np.inf]  # a bound without information

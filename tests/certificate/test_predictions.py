@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.predictions import ball
 from pegasos.certificate.stopping import Stopping
@@ -57,7 +58,7 @@ def test_bounds_hold_for_weights_far_from_those_of_the_dual_point(bias):
         judge = Judge(drawn.problem)
         A = rng.random(drawn.y.shape) * drawn.y
         iterate = best.W + rng.standard_normal((6, 1)), rng.standard_normal(1)
-        judge.assess((A, 1.0), iterate, False, 0.0)
+        judge.assess(Offer(A, iterate=iterate), False, 0.0)
         low, high = ball(drawn.problem, judge).bounds(drawn.problem.rows)
         assert np.all(low <= exact)
         assert np.all(exact <= high)
@@ -87,13 +88,13 @@ def test_bounds_of_many_models_are_those_of_each():
     drawn = draw(SquaredHinge(), K=3, bias="free", n=50)
     judge = Judge(drawn.problem)
     A = 0.3 * drawn.y
-    judge.assess((A, 1.0), None, False, 0.0)
+    judge.assess(Offer(A), False, 0.0)
     together = ball(drawn.problem, judge).bounds(drawn.problem.rows)
     for k in range(3):
         costs = drawn.problem.costs._replace(Y=drawn.y[:, k : k + 1].copy())
         alone = drawn.problem._replace(costs=costs)
         one = Judge(alone)
-        one.assess((A[:, k : k + 1].copy(), 1.0), None, False, 0.0)
+        one.assess(Offer(A[:, k : k + 1].copy()), False, 0.0)
         for mine, theirs in zip(ball(alone, one).bounds(alone.rows), together, strict=True):
             np.testing.assert_allclose(mine[:, 0], theirs[:, k], rtol=1e-9, atol=1e-9)
 

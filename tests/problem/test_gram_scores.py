@@ -25,32 +25,6 @@ def test_sums_of_rows_that_pass(kind, dtype, models, monkeypatch):
 
 
 @pytest.mark.fast
-def test_scores_go_on_from_those_remembered():
-    gram, K = matrix_of(40)
-    B = np.random.default_rng(0).standard_normal((40, 2))
-    gram.remember(B, K @ B)
-    other = B * (1.0 + 1e-15)
-    other[7] += 0.5
-    Z = np.ones_like(B)
-    gram.add_scores(other, Z)
-    np.testing.assert_allclose(Z, 1.0 + K @ other, rtol=1e-12, atol=1e-12)
-    assert gram.misses == 1  # row 7
-    Z = np.zeros((40, 1))
-    gram.add_scores(B[:, :1], Z)  # another number of models
-    np.testing.assert_allclose(Z, K @ B[:, :1], rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.fast
-def test_scores_remembered_wrongly_are_not_trusted():
-    gram, K = matrix_of(40)
-    B = np.random.default_rng(0).standard_normal((40, 1))
-    gram.remember(B, K @ B + 1e-6)
-    Z = np.zeros_like(B)
-    gram.add_scores(B, Z)
-    np.testing.assert_allclose(Z, K @ B, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.fast
 def test_batches_fit_the_store_and_bring_in_few_rows(monkeypatch):
     gram, _ = small_store(20, 6)
     monkeypatch.setattr(module, "VALUES_AT_A_TIME", 3 * 20)

@@ -1,4 +1,4 @@
-"""The certificate: primal, dual and gap in float64, from the data (kernels: `Gram.add_scores`).
+"""The certificate: primal, dual and gap in float64, with what rounding may hide in them.
 
 For a dual point a, put  w(a) = 1/(lam S) sum_i s_i a_i x_i. For any feasible a and any w, b
 
@@ -7,29 +7,71 @@ For a dual point a, put  w(a) = 1/(lam S) sum_i s_i a_i x_i. For any feasible a 
 
 The gap is the right-hand side: a sum of non-negative terms, no difference of large numbers. A
 regularised bias is one more coordinate of w; a free one needs sum_i s_i a_i = 0 and drops out.
+
+Rounding. A score known up to r_i (`scores`) has a loss and a gap term below the larger of those at
+z_i - r_i and z_i + r_i, for both are convex in z_i. At a kink these errors have one sign: they do
+not average out. So gap and primal are upper bounds, with `hidden` the part of the gap that is
+there for rounding, and the dual is a lower bound: the lower end of the primal minus the gap.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
-from pegasos.problem import space
-from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouched
-from pegasos.problem.gram import Kernelized
-from pegasos.problem.losses import gain, gap_term, slope, value
-from pegasos.problem.objective import Problem, weight
-from pegasos.problem.space import (
-    as_stored,
-    combination,
-    distances,
-    expansion_size,
-    square_norms,
+from pegasos.certificate.scores import (
+    EPS,
+    Extent,
+    Offered,
+    Scores,
+    add_lengths,
+    extent,
+    kernel_scores,
+    linear_scores,
+    make_exact,
+    sharper,
 )
+from pegasos.data.rows import FloatArray, shape
+from pegasos.dispatch import compiled
+from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouched
+from pegasos.problem.gap import GAIN, GAP, add_gap
+from pegasos.problem.gram import Gram
+from pegasos.problem.losses import EpsilonInsensitive, Hinge, SquaredHinge, gain, slope, value
+from pegasos.problem.objective import Problem, blocks, weight
+from pegasos.problem.space import as_stored, combination, distances, square_norms
+
+# Rows of the sums over all rows of the data, after those of `problem.gap`.
+VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS = range(3, 10)
+ROWS_OF_SUMS = 10
+LITTLE = 0.01  # of the mean room of a row: rows with less are left as they are
+
+
+class Offer(NamedTuple):
+    """What a solver offers: raw dual numbers scale * A, perhaps their scores, perhaps an iterate.
+
+    `scores` (n, K) are those of w(scale * A); `iterate` is (W, b), or None for w(a) itself. Without
+    a dual point (`A` None) there is an iterate.
+    """
+
+    A: Any
+    scale: float = 1.0
+    scores: FloatArray | None = None
+    iterate: tuple[FloatArray, FloatArray] | None = None
+
+
+class Means(NamedTuple):
+    """What evaluations work with: room for scores (n, K), the rows' extent, random numbers."""
+
+    scratch: FloatArray
+    extent: Extent
+    random: Any
+
+
+def means_for(problem: Problem, seed: int = 0) -> Means:
+    """Return what evaluations of a problem work with."""
+    return Means(np.zeros(problem.costs.Y.shape), extent(problem.rows), np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)
@@ -45,122 +87,226 @@ class Evaluation:
     dual: FloatArray
     gap: FloatArray
     distance: FloatArray  # ||w - w(a)||^2, a regularised bias included
-    hidden: FloatArray  # part of the gap that stands for the rounding of kernel values
+    hidden: FloatArray  # part of the gap that stands for rounding
+    audited: int = 0  # rows that offered scores were tested on; 0: computed from the data
+    is_sharp: bool = False  # what decides was computed as exactly as can be
+
+
+class DualWeights(NamedTuple):
+    """w(a) (d, K), its bias coordinate (K,), the balance that made a feasible.
+
+    `error` (K,) bounds what rounding moved w(a) by.
+    """
+
+    W: FloatArray
+    beta: FloatArray
+    balance: Balance
+    error: FloatArray
 
 
 def evaluate(
     problem: Problem,
-    A: FloatArray,
-    scale: float,
-    scratch: FloatArray,
-    iterate: tuple[FloatArray, FloatArray] | None = None,
+    offer: Offer,
+    means: Means,
     accuracy: float = 0.0,
     bias_hint: FloatArray | None = None,
+    target: float = 0.0,
 ) -> Evaluation:
-    """Certify `iterate` = (W, b), or w(a) itself when none is given, by the dual point scale * A.
+    """Certify the iterate of an offer, or w(a) itself when there is none, by its dual point.
 
     Weights are judged as they will be stored, in the data's precision. `accuracy` is how far a free
-    bias may stay from its best. `scratch`, of the shape of A, is overwritten with the scores.
+    bias may stay from its best. Where only rounding keeps the relative gap above `target`, what
+    decides is computed more exactly. `means.scratch` is left with the scores.
     """
-    W_a, beta_a, balance = dual_weights(problem, A, scale, scratch)
-    W, b = (W_a, problem.bias_scale * beta_a) if iterate is None else iterate
+    dual = dual_weights(problem, offer, means)
+    W, b = offer.iterate or (dual.W, problem.bias_scale * dual.beta)
     W = as_stored(problem.rows, W)
-    if iterate is not None and W is iterate[0]:
+    if offer.iterate is not None and W is offer.iterate[0]:
         W = W.copy()  # the solver may go on writing into what it offered
-    b = write_scores(problem, W, b, scratch, accuracy, bias_hint)
-    sums = np.zeros((3, A.shape[1]))
-    add_terms(problem.costs, A, scratch, balance, b, sums)
-    losses, gains, terms = sums / problem.S
-    square, square_a, distance = distances(problem.rows, W, W_a, scratch)
-    if problem.bias_scale > 0.0:
-        beta = b / problem.bias_scale
-        square, square_a = square + beta**2, square_a + beta_a**2
-        distance = distance + (beta - beta_a) ** 2
-    primal = 0.5 * problem.lam * square + losses
-    dual = gains - 0.5 * problem.lam * square_a
-    gap = terms + 0.5 * problem.lam * distance
-    hidden = np.zeros_like(gap)
-    if isinstance(problem.rows, Kernelized):  # rounding may have made a square norm negative, so 0
-        gap = np.where(square > 0.0, gap, np.maximum(gap, primal - dual))
-        hidden = hidden_by_rounding(problem, W)
-    return Evaluation(W, b, primal, dual, gap + hidden, distance, hidden)
+    scored = scores_of(problem, W, offer, means)
+    b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
+    found = bounded(problem, offer, dual, W, b, scored)
+    if is_hidden(found, target):
+        dual, scored = what_decides(problem, offer, dual, W, b, scored, means)
+        found = replace(bounded(problem, offer, dual, W, b, scored), is_sharp=True)
+    return found
 
 
-def hidden_by_rounding(problem: Problem, W: FloatArray) -> FloatArray:
-    """Estimate what errors of kernel values, independent of each other, may add to a gap.
-
-    With coefficients of root sum of squares B, a score is off by `rounding` times B sqrt(K(x, x)),
-    the mean loss by that over the root of n, once at w and once at the optimum; the square norm is
-    off by `rounding` B^2.
-    """
-    rows = problem.rows
-    size = expansion_size(rows, W)
-    typical = float(np.sqrt(np.abs(rows.diagonal).mean()))
-    mean = 2.0 * typical / np.sqrt(len(rows.diagonal))
-    return np.asarray(rows.rounding * size * (mean + problem.lam * size))
+def is_hidden(found: Evaluation, target: float) -> bool:
+    """Whether all models would be within the target but for rounding, and not all are."""
+    rest = found.gap - found.hidden
+    would_be = np.all(rest <= target * (found.primal - rest))
+    return bool(would_be and not np.all(found.gap <= target * found.dual))
 
 
-def losses_at_zero(problem: Problem, zeros: FloatArray) -> FloatArray:
-    """Return the mean loss of w = 0, b = 0 per model; `zeros` has the shape of the duals."""
-    K = zeros.shape[1]
-    sums = np.zeros((3, K))
-    add_terms(problem.costs, zeros, zeros, untouched(K, 1.0), np.zeros(K), sums)
-    return sums[0] / problem.S
+def scores_of(problem: Problem, W: FloatArray, offer: Offer | None, means: Means) -> Scores:
+    """Write the scores of weights into scratch; those offered may serve if W is nearly w(a)."""
+    if not isinstance(problem.rows, Gram):
+        return linear_scores(problem, W, means.scratch, means.extent)
+    offered = None
+    if offer is not None and offer.scores is not None:
+        offered = Offered(combination(problem, offer.scale * offer.A), offer.scores)
+    return kernel_scores(problem.rows, W, means.scratch, offered, means.random)
 
 
-def negative_slopes(
-    problem: Problem, W: FloatArray, b: FloatArray, scratch: FloatArray, accuracy: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return a_i = -slope at the scores of (W, b), always feasible, and the bias they are for."""
-    b = write_scores(problem, W, b, scratch, accuracy, b)
-    A = np.empty_like(scratch)
-    write_negative_slopes(problem.costs, scratch, b, A)
-    return A, b
-
-
-def write_scores(
+def chosen_bias(
     problem: Problem,
-    W: FloatArray,
-    b: FloatArray,
     Z: FloatArray,
+    b: FloatArray,
     accuracy: float,
-    bias_hint: FloatArray | None,
+    hint: FloatArray | None,
 ) -> FloatArray:
-    """Write the scores without bias into Z; return the bias, the best one where it is free."""
-    space.write_scores(problem.rows, W, Z)
+    """Return the bias: as given, or the best one for scores Z where it is free."""
     if not problem.is_free:
         return b
-    hint = b if bias_hint is None else bias_hint
+    hint = b if hint is None else hint
     models = range(Z.shape[1])
     return np.array([best_bias(problem, Z, k, float(hint[k]), accuracy) for k in models])
 
 
-def dual_weights(
-    problem: Problem, A: FloatArray, scale: float, scratch: FloatArray
-) -> tuple[FloatArray, FloatArray, Balance]:
-    """Return w(a), its bias coordinate and the balance that made A feasible.
+def bounded(
+    problem: Problem,
+    offer: Offer,
+    dual: DualWeights,
+    W: FloatArray,
+    b: FloatArray,
+    scored: Scores,
+) -> Evaluation:
+    """Bound primal and gap from above, and the dual from below."""
+    n, K = scored.Z.shape
+    sums = np.zeros((ROWS_OF_SUMS, K))
+    mask = -1 if len(scored.radius) == n else 0
+    add_terms(problem.costs, offer.A, scored.Z, scored.radius, mask, dual.balance, b, sums)
+    sums /= problem.S
+    adding = n * EPS  # what adding up n terms may lose
+    square, square_a, distance = distances(problem.rows, W, dual.W, scored.Z)
+    if problem.bias_scale > 0.0:
+        beta = b / problem.bias_scale
+        square, square_a = square + beta**2, square_a + dual.beta**2
+        distance = distance + (beta - dual.beta) ** 2
+    half = 0.5 * problem.lam
+    losses, terms = sums[VALUE], sums[GAP]
+    room = sums[VALUE_ROOM] + adding * losses + half * (scored.square + 16.0 * EPS * square)
+    gap_room = sums[GAP_ROOM] + adding * terms + imbalance(problem, sums, b)
+    if not isinstance(problem.costs.loss, Hinge | SquaredHinge | EpsilonInsensitive):
+        gap_room = gap_room + 16.0 * EPS * sums[SIZE]  # a term is a difference, for other losses
+    far = np.sqrt(distance + distance_room(problem, W, dual.W, distance, scored)) + dual.error
+    primal, gap = half * square + losses, terms + half * distance
+    hidden = gap_room + half * (far**2 - distance)
+    if isinstance(problem.rows, Gram):  # rounding may have made a square norm negative, so 0
+        direct = sums[GAIN] - half * square_a
+        gap = np.where(square > 0.0, gap, np.maximum(gap, primal - direct))
+    room, hidden = (np.where(primal == 0.0, 0.0, part) for part in (room, hidden))  # w = 0: exact
+    low = primal - room - gap - hidden
+    return Evaluation(W, b, primal + room, low, gap + hidden, distance, hidden, scored.audited)
+
+
+def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:
+    """Bound what sum_i s_i a_i lacks to 0, under a free bias, may add to a gap.
+
+    With the heavier sign shrunk by a fraction f, a balances; the dual then loses at most f times
+    its terms.
+    """
+    if not problem.is_free:
+        return np.zeros_like(b)
+    total = np.abs(sums[BALANCE] + sums[LOST])
+    fraction = np.divide(2.0 * total, sums[ABS], out=np.zeros_like(total), where=sums[ABS] > 0.0)
+    return np.asarray(3.0 * np.abs(b) * total + 2.0 * fraction * (sums[SIZE] + sums[GAP]))
+
+
+def distance_room(
+    problem: Problem, W: FloatArray, V: FloatArray, distance: FloatArray, scored: Scores
+) -> FloatArray:
+    """Bound the error of distance = ||w - w(a)||^2."""
+    if W is V or not isinstance(problem.rows, Gram):
+        return np.asarray((len(W) + 16) * EPS * distance)
+    moved, radius = W - V, 2.0 * scored.radius  # scores of V are as exact as those of W
+    return np.sqrt(np.einsum("jk,jk,jk,jk->k", moved, moved, radius, radius))
+
+
+def what_decides(
+    problem: Problem,
+    offer: Offer,
+    dual: DualWeights,
+    W: FloatArray,
+    b: FloatArray,
+    scored: Scores,
+    means: Means,
+) -> tuple[DualWeights, Scores]:
+    """Return what errors of scores and weights are bounded by, known more exactly.
+
+    With features, their sizes row by row; with a kernel, in double precision the scores of those
+    rows that have nearly all of the room: the support vectors at the margin.
+    """
+    if isinstance(problem.rows, Gram):
+        room = np.zeros_like(scored.Z)
+        write_room(problem.costs, offer.A, scored.Z, scored.radius, dual.balance, b, room)
+        chosen = np.flatnonzero((room > LITTLE * room.sum(axis=0) / len(room)).any(axis=1))
+        return dual, make_exact(problem.rows, W, scored, chosen)
+    lengths = np.zeros(W.shape[1])
+    write_feasible(problem.costs, offer.A, dual.balance, means.scratch)
+    for start, stop in blocks(problem.rows):
+        add_lengths(
+            problem.rows, problem.costs.weights, start, stop, means.scratch, lengths
+        )  # fmt: skip
+    dual = dual._replace(error=rounding_of_weights(problem, lengths))
+    scored = linear_scores(problem, W, means.scratch, means.extent)
+    return dual, sharper(problem, W, scored, means.extent)
+
+
+def rounding_of_weights(problem: Problem, lengths: FloatArray) -> FloatArray:
+    """Bound what rounding moves w(a) by, given sum_i |s_i a_i| ||x_i||."""
+    n, _ = shape(problem.rows)
+    return np.asarray(n * EPS * lengths / (problem.lam * problem.S))
+
+
+def negative_slopes(
+    problem: Problem, W: FloatArray, b: FloatArray, means: Means, accuracy: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return a_i = -slope at the scores of (W, b), always feasible, and the bias they are for."""
+    Z = scores_of(problem, W, None, means).Z
+    b = chosen_bias(problem, Z, b, accuracy, b)
+    A = np.empty_like(Z)
+    write_negative_slopes(problem.costs, Z, b, A)
+    return A, b
+
+
+def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
+    """Return w(a), its bias coordinate and the balance that made a feasible.
 
     Where there are two ways to balance, each model takes the one with its larger dual value.
     """
-    K = A.shape[1]
-    candidates = balances(problem, A, scale) if problem.is_free else [untouched(K, scale)]
+    A, scratch, K = offer.A, means.scratch, offer.A.shape[1]
+    is_free = problem.is_free
+    candidates = balances(problem, A, offer.scale) if is_free else [untouched(K, offer.scale)]
     best: Any = None
     for balance in candidates:
         write_feasible(problem.costs, A, balance, scratch)
         W = combination(problem, scratch)
-        totals = np.zeros((2, K))
+        totals = np.zeros((3, K))
         add_gains(problem.costs, scratch, totals)
         beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
+        error = _weights_error(problem, W, totals[2], means.extent)
         if len(candidates) == 1:
-            return W, beta, balance
+            return DualWeights(W, beta, balance, error)
         dual = totals[0] / problem.S - 0.5 * problem.lam * square_norms(problem.rows, W)
         if best is None:
-            best = dual, W, beta, balance
+            best = dual, DualWeights(W, beta, balance, error)
             continue
-        better = dual > best[0]
-        for new, old in zip((W, *balance[1:]), (best[1], *best[3][1:]), strict=True):
-            np.copyto(old, new, where=better)
-    return best[1], best[2], best[3]
+        better, old = dual > best[0], best[1]
+        for into, new in zip(
+            (old.W, old.error, *old.balance[1:]), (W, error, *balance[1:]), strict=True
+        ):
+            np.copyto(into, new, where=better)
+    return best[1]
+
+
+def _weights_error(problem: Problem, W: FloatArray, total: FloatArray, known: Extent) -> FloatArray:
+    """Bound what rounding moves w(a) by, without a pass; `total` is sum_i |s_i a_i|."""
+    if isinstance(problem.rows, Gram):
+        return np.asarray(16.0 * EPS * (np.sqrt(np.abs(problem.rows.diagonal)) @ np.abs(W)))
+    longest = np.sqrt(known.values) * known.largest + problem.bias_scale
+    return rounding_of_weights(problem, longest * total)
 
 
 @compiled
@@ -173,25 +319,52 @@ def write_feasible(costs, A, balance, out):  # type: ignore[no-untyped-def]
 
 @compiled
 def add_gains(costs, A, sums):  # type: ignore[no-untyped-def]
-    """Add sum_i s_i gain(a_i) and sum_i s_i a_i to the rows of `sums`, for feasible A."""
+    """Add sum_i s_i gain(a_i), s_i a_i and |s_i a_i| to the rows of `sums`, for feasible A."""
     for i in range(A.shape[0]):
         s = weight(costs.weights, i)
         for k in range(A.shape[1]):
             sums[0, k] += s * gain(costs.loss, A[i, k], costs.Y[i, k])
             sums[1, k] += s * A[i, k]
+            sums[2, k] += s * abs(A[i, k])
 
 
 @compiled
-def add_terms(costs, A, Z, balance, b, sums):  # type: ignore[no-untyped-def]
-    """Add the sums of s_i value, s_i gain and s_i gap_term to the rows of `sums`."""
+def add_terms(costs, A, Z, radius, mask, balance, b, sums):  # type: ignore[no-untyped-def]
+    """Add up what rows have of the gap and the losses, and what rounding may add to them.
+
+    radius[i & mask] bounds the errors of Z[i]. `SIZE` is what differences of terms may lose digits
+    of; `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits.
+    """
     for i in range(A.shape[0]):
         s = weight(costs.weights, i)
         for k in range(A.shape[1]):
             y, z = costs.Y[i, k], Z[i, k] + b[k]
             a = feasible(costs, A, i, k, balance)
-            sums[0, k] += s * value(costs.loss, z, y)
-            sums[1, k] += s * gain(costs.loss, a, y)
-            sums[2, k] += s * gap_term(costs.loss, z, a, y)
+            r = radius[i & mask, k] + 16.0 * EPS * (abs(z) + abs(b[k]))
+            add_gap(costs, i, k, z, a, sums)
+            v = value(costs.loss, z, y)
+            up, down = value(costs.loss, z + r, y) - v, value(costs.loss, z - r, y) - v
+            sums[VALUE, k] += s * v
+            sums[VALUE_ROOM, k] += s * max(0.0, up, down)
+            sums[GAP_ROOM, k] += s * max(0.0, up + a * r, down - a * r)
+            sums[SIZE, k] += s * (v + abs(a * z) + abs(a * y))
+            c, before = s * a, sums[BALANCE, k]
+            sums[BALANCE, k] += c
+            part = sums[BALANCE, k] - before  # c, less what the sum lost of it
+            sums[LOST, k] += (before - (sums[BALANCE, k] - part)) + (c - part)
+            sums[ABS, k] += abs(c)
+
+
+@compiled
+def write_room(costs, A, Z, radius, balance, b, out):  # type: ignore[no-untyped-def]
+    """Write what rounding of its score may add to each row's part of the gap."""
+    for i in range(A.shape[0]):
+        s = weight(costs.weights, i)
+        for k in range(A.shape[1]):
+            y, z, r = costs.Y[i, k], Z[i, k] + b[k], radius[i, k]
+            a, v = feasible(costs, A, i, k, balance), value(costs.loss, z, y)
+            up, down = value(costs.loss, z + r, y) - v, value(costs.loss, z - r, y) - v
+            out[i, k] = s * max(0.0, up + a * r, down - a * r)
 
 
 @compiled

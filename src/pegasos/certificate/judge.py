@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from pegasos.certificate.gap import Evaluation, evaluate, losses_at_zero, negative_slopes
+from pegasos.certificate.gap import Evaluation, Offer, evaluate, means_for, negative_slopes
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
+from pegasos.problem.gram import Gram
 from pegasos.problem.losses import is_smooth
 from pegasos.problem.objective import Problem
 
-ROUNDING = 1e-13  # of the loss of w = 0: an objective below is taken for 0
+CHEAP = 0.2  # of the kernel values of a fit: what computing all scores anew may cost
+
+
+TOO_COARSE = 10.0  # times `tol`: what rounding hides if the optimum of coarse values is too far
 
 
 class Judge:
@@ -18,88 +24,130 @@ class Judge:
 
     Attributes
     ----------
+    latest : Evaluation
+        The latest, whether it was better or not.
     W, b : ndarray of shape (d, K), (K,)
         The models with the smallest gap so far.
     primal, gap, distance, hidden : ndarray of shape (K,)
         Their objective, gap and ||w - w(a)||^2 when certified; what rounding adds to the gap.
     dual : ndarray of shape (K,)
         The largest lower bound seen, whichever dual point gave it.
+    audited : ndarray of shape (K,)
+        Rows that their scores were tested on; 0 where all were computed from the data.
+    is_latest : bool
+        Whether all models are of the latest evaluation.
     has_scores : bool
         Whether `scratch` (n, K) holds the scores <w, x_i> of `W`.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        n, d = shape(problem.rows)
+    latest: Evaluation
+
+    def __init__(self, problem: Problem, seed: int = 0) -> None:
+        _, d = shape(problem.rows)
         K = problem.costs.Y.shape[1]
-        self.problem = problem
-        self.scratch = np.zeros((n, K))
-        self.nothing = ROUNDING * losses_at_zero(problem, self.scratch)
+        self.problem, self.seed = problem, seed
+        self.means = means_for(problem, seed)
         self.W, self.b = np.zeros((d, K)), np.zeros(K)
         self.primal, self.gap = np.full(K, np.inf), np.full(K, np.inf)
         self.dual, self.dual_of_gap = np.full(K, -np.inf), np.full(K, -np.inf)
         self.distance, self.hidden = np.zeros(K), np.zeros(K)
-        self.has_judged = self.has_scores = False
+        self.audited = np.zeros(K, dtype=np.int64)
+        self.has_judged = self.has_scores = self.is_latest = False
+
+    @property
+    def scratch(self) -> FloatArray:
+        """Room for scores, (n, K)."""
+        return self.means.scratch
 
     def assess(
-        self,
-        dual_point: tuple[FloatArray, float] | None,
-        iterate: tuple[FloatArray, FloatArray] | None,
-        tries_slopes: bool,
-        accuracy: float,
+        self, offer: Offer, tries_slopes: bool, accuracy: float, target: float = 0.0
     ) -> None:
         """Certify an offer and keep what is better; see `evaluations`."""
-        for evaluation in self.evaluations(dual_point, iterate, tries_slopes, accuracy):
+        for evaluation in self.evaluations(offer, tries_slopes, accuracy, target):
             self.keep_better(evaluation)
 
     def evaluations(
-        self,
-        dual_point: tuple[FloatArray, float] | None,
-        iterate: tuple[FloatArray, FloatArray] | None,
-        tries_slopes: bool,
-        accuracy: float,
+        self, offer: Offer, tries_slopes: bool, accuracy: float, target: float = 0.0
     ) -> list[Evaluation]:
-        """Evaluate an offer: raw duals (A, scale), weights to hand out, or both; keep nothing.
+        """Evaluate an offer; keep nothing.
 
         With `tries_slopes`, or without a dual point, minus the slopes at the weights serve as dual
-        point too: always feasible, and the tightest choice for smooth losses.
+        point too: always feasible, and the tightest choice for smooth losses. Where rounding alone
+        keeps the relative gap above `target`, it is looked at more closely.
         """
         hint = self.b if self.has_judged else None
-        W, b = iterate if iterate is not None else (self.W, self.b)
+        W, b = offer.iterate if offer.iterate is not None else (self.W, self.b)
         found = []
-        self.has_scores = False
-        if dual_point is not None:
-            found.append(evaluate(self.problem, *dual_point, self.scratch, iterate, accuracy, hint))
+        self.has_scores = self.is_latest = False
+        if offer.A is not None:
+            found.append(evaluate(self.problem, offer, self.means, accuracy, hint, target))
             W, b = found[0].W, found[0].b
-        if dual_point is None or (tries_slopes and is_smooth(self.problem.costs.loss)):
-            A, b = negative_slopes(self.problem, W, b, self.scratch, accuracy)
-            found.append(evaluate(self.problem, A, 1.0, self.scratch, (W, b), accuracy, b))
+        if offer.A is None or (tries_slopes and is_smooth(self.problem.costs.loss)):
+            A, b = negative_slopes(self.problem, W, b, self.means, accuracy)
+            offer = Offer(A, iterate=(W, b))
+            found.append(evaluate(self.problem, offer, self.means, accuracy, b, target))
         return found
 
     def keep_better(self, new: Evaluation) -> None:
-        better = new.gap < self.gap
+        """Keep the models with smaller gaps and the larger bounds; sums that overflow are none."""
+        is_known = np.isfinite(new.gap) & np.isfinite(new.primal) & np.isfinite(new.dual)
+        gap, dual = np.where(is_known, new.gap, np.inf), np.where(is_known, new.dual, -np.inf)
+        better = gap < self.gap
         if not self.has_judged:
             better[:] = True
         self.has_judged = True
-        self.dual = np.fmax(self.dual, new.dual)
-        self.has_scores = bool(better.all())
+        self.dual = np.maximum(self.dual, dual)
+        self._take(new, gap, dual, better)
+
+    def replace(self, new: Evaluation) -> None:
+        """Take what was computed anew for the same models, though a gap may be larger."""
+        self._take(new, new.gap, new.dual, np.ones(len(new.gap), dtype=np.bool_))
+        self.dual = new.dual.copy()
+
+    def _take(self, new: Evaluation, gap: FloatArray, dual: FloatArray, better: Any) -> None:
+        self.has_scores = self.is_latest = bool(better.all())
         if self.has_scores:  # the usual case, without a copy of the weights
             self.W = new.W
         elif better.any():
             self.W[:, better] = new.W[:, better]
-        for name in ("b", "primal", "gap", "distance", "hidden"):
+        self.latest = new
+        for name in ("b", "primal", "distance", "hidden", "audited"):
             setattr(self, name, np.where(better, getattr(new, name), getattr(self, name)))
-        self.dual_of_gap = np.where(better, new.dual, self.dual_of_gap)
+        self.gap = np.where(better, gap, self.gap)
+        self.dual_of_gap = np.where(better, dual, self.dual_of_gap)
+
+    def is_blurred(self, tol: float) -> bool:
+        """Whether kernel values are too coarse for `tol`: wider ones would prove more.
+
+        Either what decides was computed exactly, and the optimum of coarse values is too far from
+        the true one; or rounding hides so much that it must be.
+        """
+        latest, rows = self.latest, self.problem.rows
+        if not isinstance(rows, Gram) or not rows.can_be_wider:
+            return False
+        rest = latest.gap - latest.hidden
+        is_coarse = latest.hidden > TOO_COARSE * tol * (latest.primal - rest)
+        return bool(np.any((latest.gap > tol * latest.dual) & (latest.is_sharp | is_coarse)))
+
+    def is_worth_recomputing(self) -> bool:
+        """Whether scores were only audited, and computing them costs little beside the fit."""
+        rows = self.problem.rows
+        if not self.audited.any() or not isinstance(rows, Gram):
+            return False
+        return rows.values_lacking(self.W) <= CHEAP * rows.evaluations
 
     def certified_gap(self) -> FloatArray:
         """Return primal minus the best dual, without cancellation."""
-        return np.maximum(0.0, self.gap - (self.dual - self.dual_of_gap))
+        with np.errstate(invalid="ignore"):  # nothing is known: infinite
+            gap = self.gap - (self.dual - self.dual_of_gap)
+        return np.where(np.isfinite(self.gap), np.maximum(0.0, gap), np.inf)
 
     def is_hidden_by_rounding(self, tol: float) -> bool:
-        """Whether the gap would be within `tol` but for the rounding of kernel values."""
+        """Whether the gap would be within `tol` but for rounding."""
         rest = np.maximum(0.0, self.certified_gap() - self.hidden)
-        found = relative(rest, self.primal, self.dual, self.nothing)
+        found = relative(rest, self.primal, self.primal - rest)
         return bool(self.hidden.any() and found.max() <= 0.1 * tol)
 
     def relative_gap(self) -> FloatArray:
         """Return the proven relative gap of every model."""
-        return relative(self.certified_gap(), self.primal, self.dual, self.nothing)
+        return relative(self.certified_gap(), self.primal, self.dual)

@@ -22,7 +22,8 @@ class Outcome(Enum):
     TIME = "max_time was reached"
     INTERRUPT = "it was interrupted (Ctrl-C)"
     CALLBACK = "a callback asked for it"
-    ROUNDING = "rounding of the kernel values hides the rest of the gap"
+    ROUNDING = "rounding hides the rest of the gap"
+    BLURRED = "kernel values are too coarse"  # the fit goes on with wider ones
     INDEFINITE = "the kernel is not positive semi-definite and nothing can be proven"
     DONE = "the method had made its passes"
     STREAM = "partial_fit took one pass"
@@ -66,6 +67,13 @@ class Certificate:
     is_proven : bool
         False where nothing can be proven, since the kernel is not positive semi-definite: the gap
         is then only a measure of how close the fit is to a stationary point.
+    basis : str
+        Where the scores behind the certificate come from: "recomputed" from the data, or, with a
+        kernel, "audited on N rows": maintained by the solver, compared on N random rows with scores
+        computed anew, and trusted no further than that comparison allows.
+    kernel_tested_on : str
+        For a kernel that only its maker knows to be positive semi-definite: the rows on which it
+        was tested. Empty for others.
     """
 
     primal: float
@@ -78,6 +86,8 @@ class Certificate:
     seconds: float
     models: dict[str, Any]
     is_proven: bool = True
+    basis: str = "recomputed"
+    kernel_tested_on: str = ""
 
     @property
     def is_within_tol(self) -> bool:
@@ -86,9 +96,12 @@ class Certificate:
 
     def __str__(self) -> str:
         passes = f"{self.epochs} epoch" + ("" if self.epochs == 1 else "s")
+        condition = ""
+        if self.kernel_tested_on:
+            condition = f", if the kernel is as semi-definite as {self.kernel_tested_on} show"
         known = (
             f"proven within {in_percent(self.relative_gap)} of the optimum "
-            f"(at least {self.dual:.6g})"
+            f"(at least {self.dual:.6g}{condition})"
             if self.is_proven
             else "with no proof, since the kernel is not positive semi-definite"
         )
@@ -98,17 +111,14 @@ class Certificate:
         )
 
 
-def relative(
-    gap: FloatArray, primal: FloatArray, dual: FloatArray, nothing: FloatArray
-) -> FloatArray:
+def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArray:
     """Return gap / dual: the objective is within this fraction of the optimum.
 
-    A perfect fit (a primal of at most `nothing`, its rounding) reports 0, a dual that tells nothing
-    (<= 0) infinity.
+    An objective of 0 reports 0, a bound that tells nothing (<= 0) infinity.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(dual > 0.0, gap / dual, np.inf)
-    return np.where(primal <= nothing, 0.0, ratio)
+    return np.where(primal == 0.0, 0.0, ratio)
 
 
 def in_percent(fraction: float) -> str:

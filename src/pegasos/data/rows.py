@@ -5,6 +5,7 @@ A container answers, for its row x_i:
     scores(rows, i, W, z)      z_k  = <w_k, x_i>           for every model k
     add(rows, i, c, W)         w_k += c_k x_i              for every model k
     square_norm(rows, i)       ||x_i||^2
+    sizes(rows, i, W, z)       z_k  = sum_j |w_kj x_ij|    what rounding of a score scales with
     fetch(rows, i)             a hint that row i is needed soon
 
 `W` is one weight vector of shape (d,) or many stored side by side, shape (d, K): a row is then read
@@ -84,6 +85,19 @@ def stored_bytes(rows: Rows) -> int:
     return rows.X.nbytes
 
 
+def largest_value(rows: Rows) -> float:
+    """Return max |x_ij|."""
+    values = rows.data if isinstance(rows, CsrRows) else rows.X
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+
+
+def longest_row(rows: Rows) -> int:
+    """Return the largest number of stored values of a row."""
+    if isinstance(rows, CsrRows):
+        return int(np.diff(rows.indptr.astype(np.int64)).max(initial=0))
+    return int(rows.X.shape[1])
+
+
 def float_type(rows: Rows) -> np.dtype[Any]:
     """Return the type in which weights for these rows are handed out: float32 for float32 data."""
     if isinstance(rows, DenseRows):
@@ -119,6 +133,11 @@ def add(rows: Any, i: int, c: Any, W: Any) -> None:
 @by_tag
 def square_norm(rows: Any, i: int) -> float:
     """Return ||x_i||^2."""
+
+
+@by_tag
+def sizes(rows: Any, i: int, W: Any, z: Any) -> None:
+    """Write sum_j |w_kj x_ij| into z[k] for every model k; W is (d, K)."""
 
 
 @by_tag
@@ -190,6 +209,15 @@ def _(rows, i):  # type: ignore[no-untyped-def]
     return total
 
 
+@sizes.register(DenseRows)
+def _(rows, i, W, z):  # type: ignore[no-untyped-def]
+    z[:] = 0.0
+    for j in range(W.shape[0]):
+        x = abs(np.float64(rows.X[i, j]))
+        for k in range(W.shape[1]):
+            z[k] += x * abs(W[j, k])
+
+
 @fetch.register(DenseRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
     X = rows.X
@@ -231,6 +259,15 @@ def _(rows, i):  # type: ignore[no-untyped-def]
         x = np.float64(rows.data[p])
         total += x * x
     return total
+
+
+@sizes.register(CsrRows)
+def _(rows, i, W, z):  # type: ignore[no-untyped-def]
+    z[:] = 0.0
+    for p in range(rows.indptr[i], rows.indptr[i + 1]):
+        x, j = abs(np.float64(rows.data[p])), rows.indices[p]
+        for k in range(W.shape[1]):
+            z[k] += x * abs(W[j, k])
 
 
 @fetch.register(CsrRows)

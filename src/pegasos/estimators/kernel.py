@@ -31,7 +31,6 @@ from pegasos.problem.kernels import (
     Polynomial,
     Precomputed,
     Sigmoid,
-    is_psd,
 )
 from pegasos.problem.objective import Problem
 from pegasos.problem.pairs import checked_values, matrix
@@ -42,7 +41,6 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 MEGABYTE = 1 << 20
 SHARE_OF_MEMORY = 0.25  # what `cache_size=None` takes of the machine's memory
 LEAST_CACHE = 256  # megabytes
-TELLABLE = 3000  # rows up to which a precomputed matrix is tested for negative eigenvalues
 ASYMMETRIC = 1e-5  # difference of K and K', against the largest value, that is no rounding
 
 
@@ -139,11 +137,9 @@ class KernelEstimator(CertifiedEstimator):
         self.n_kernel_evaluations_ = gram.evaluations
         self.cache_hits_, self.cache_misses_ = gram.hits, gram.misses
         self._ball = on_support(solution.ball, self.support_)
-        gram.is_indefinite |= isinstance(self._kernel, Precomputed) and is_surely_indefinite(gram)
-        if is_psd(self._kernel) is False or gram.is_indefinite:
-            self.certificate_ = replace(self.certificate_, is_proven=False)
+        if not self.certificate_.is_proven:
             self._ball = None
-        if gram.is_indefinite:
+        if gram.is_indefinite or (self.certificate_.kernel_tested_on and self._ball is None):
             warnings.warn(
                 f"The kernel is not positive semi-definite ({self.kernel!r} on these rows): the "
                 "fit is a stationary point, not a proven optimum, and certain(X) has no answer. "
@@ -236,19 +232,6 @@ def check_dense(rows: Rows) -> None:
             'kernel="precomputed" needs a dense matrix of kernel values; got a sparse one. Use '
             "X.toarray()."
         )
-
-
-def is_surely_indefinite(gram: Gram) -> bool:
-    """Whether a matrix, if it is small enough to tell, has a negative eigenvalue."""
-    if gram.n > TELLABLE or gram.is_indefinite:
-        return False
-    K = np.array(matrix(gram.rows, slice(None)), dtype=np.float64)
-    K[np.diag_indices(gram.n)] += ASYMMETRIC * max(float(np.abs(K).max()), 1e-300)
-    try:
-        np.linalg.cholesky(0.5 * (K + K.T))
-    except np.linalg.LinAlgError:
-        return True
-    return False
 
 
 def check_symmetric(kernel: Custom, rows: Rows) -> None:

@@ -47,9 +47,8 @@ from pegasos.problem.pairs import (
     matrix,
     side,
 )
-from pegasos.problem.sums import add_rows
+from pegasos.problem.sums import add_products, add_rows
 
-UNIT = 16.0 * float(np.finfo(np.float64).eps)
 SHARE_OF_COPY = 0.1  # of the memory budget, for rows in compressed form
 FEW = 0.3  # share of values that are not 0, below which products of compressed rows are quicker
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
@@ -59,9 +58,6 @@ VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
 SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
 SHORT = 200  # values of a row of the data: so many products cost as much as to touch new memory
 ENOUGH = 256  # places of an expansion that stand for all of them
-AUDITED_ROWS = 32  # whose remembered scores are computed again before they are trusted
-AUDITED_TO = 1e-10  # relative error of scores that is rounding
-SAME = 1e-3  # of the error of kernel values: coefficients this near each other are the same
 LEAST_ROWS = 4  # that a store holds, however small the budget
 
 
@@ -164,15 +160,19 @@ class Gram(Kernelized):
     """
 
     def __init__(self, kernel: Kernel, rows: Rows, budget: int) -> None:
-        self.kernel, self.rows = kernel, rows
-        n = self.n = shape(rows)[0]
-        self.shape = n, n
-        self.precision = float_type(rows)
-        self.side = quickest(kernel, side(kernel, rows), int(SHARE_OF_COPY * budget))
+        self.kernel, self.rows, self.budget = kernel, rows, budget
+        self.n = shape(rows)[0]
+        self.shape = self.n, self.n
         self.evaluations = self.hits = self.misses = 0
         self.diagonal = diagonal(kernel, rows)
         self.is_indefinite = bool((self.diagonal < 0.0).any())
-        itemsize = self.precision.itemsize
+        self._set_up(side(kernel, rows), float_type(rows))
+
+    def _set_up(self, own: Side, precision: Any) -> None:
+        """Divide the memory budget between the store and what is beside it; keep nothing yet."""
+        n, rows, budget, self.precision = self.n, self.rows, self.budget, precision
+        self.side = quickest(self.kernel, own, int(SHARE_OF_COPY * budget))
+        itemsize = precision.itemsize
         beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch
         self.block_rows = max(2, int(beside**0.5))
         self.scratch_rows = max(1, min(SCRATCH_VALUES, beside) // n)
@@ -187,11 +187,20 @@ class Gram(Kernelized):
         self.owner = np.full(self.capacity, -1, dtype=np.int32)
         self.last_use = np.zeros(self.capacity, dtype=np.int64)
         self.used = self.clock = 0
-        self.known: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def rounding(self) -> float:
         return float(self.side.error)
+
+    @property
+    def can_be_wider(self) -> bool:
+        """Whether values in double precision would be more exact than those kept."""
+        return self.in_double.error < self.rounding
+
+    def widen(self) -> None:
+        """From now on compute and keep kernel values in double precision; forget all others."""
+        self.store = np.empty((0, self.n))  # before the new one takes its place
+        self._set_up(self.in_double, np.dtype(np.float64))
 
     def values(self, chosen: Any, others: Any | None = None) -> Any:
         """Return kernel values of rows chosen and rows others (None: all), computed anew."""
@@ -308,25 +317,8 @@ class Gram(Kernelized):
         is_ours = not isinstance(self.kernel, Precomputed | Custom)
         return is_ours and stored_values(self.side.rows) <= SHORT * self.n
 
-    def remember(self, B: FloatArray, F: FloatArray) -> None:
-        """Take note that F = K B, and will be whenever anybody asks for scores."""
-        self.known = B, F
-
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
-        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k].
-
-        Where rows are not in the store, scores that are remembered serve if they are found right.
-        """
-        lacks = bool(np.any(self.slot_of[B.any(axis=1)] < 0))
-        if lacks and self.known is not None and self.known[0].shape == B.shape:
-            B_known, F = self.known
-            change = B - B_known
-            same = max(UNIT, SAME * self.rounding)
-            change[np.abs(change) <= same * np.abs(B)] = 0.0
-            is_near = np.count_nonzero(change.any(axis=1)) < np.count_nonzero(B.any(axis=1))
-            if is_near and self._is_right(B_known, F):
-                Z += F
-                B = change
+        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]; values in the store are used."""
         used = np.flatnonzero(B.any(axis=1))
         is_kept = self.slot_of[used] >= 0
         self.hits += int(is_kept.sum())
@@ -334,16 +326,29 @@ class Gram(Kernelized):
         for some in self.batches(used[~is_kept]):
             self.add_passing(some, B[some], Z)
 
-    def _is_right(self, B: FloatArray, F: FloatArray) -> bool:
-        """Whether F = K B, as far as some rows computed anew tell."""
+    def values_lacking(self, B: FloatArray) -> int:
+        """Return how many kernel values scores of an expansion need that are not in the store."""
+        return int(np.count_nonzero(self.slot_of[B.any(axis=1)] < 0)) * self.n
+
+    @cached_property
+    def in_double(self) -> Side:
+        """The rows as they are multiplied where kernel values are wanted in double precision."""
+        return side(self.kernel, self.rows, precision=np.float64)
+
+    def exact_scores(self, chosen: Any, B: FloatArray) -> FloatArray:
+        """Return the scores of some rows, (len(chosen), K), from values in double precision."""
         used = np.flatnonzero(B.any(axis=1))
-        some = np.arange(0, self.n, max(1, self.n // AUDITED_ROWS))
-        expected = self.values(some, used).astype(np.float64) @ B[used]
-        size = np.sqrt(np.abs(self.diagonal[some]))[:, None] * (
-            np.sqrt(np.abs(self.diagonal[used])) @ np.abs(B[used])
-        )
-        unit = max(AUDITED_TO, 4.0 * self.rounding)
-        return bool(np.all(np.abs(F[some] - expected) <= unit * size))
+        out = np.zeros((len(chosen), B.shape[1]))
+        places = np.arange(len(chosen))
+        for first, stop in ranges(len(used), max(1, SCRATCH_VALUES // max(1, len(chosen)))):
+            some = used[first:stop]
+            values = np.empty((len(chosen), len(some)))
+            fill(self.kernel, self.in_double, chosen, self.in_double, some, values, places)
+            is_own = chosen[:, None] == some  # exact, whatever a product of rows rounds to
+            values[is_own] = np.broadcast_to(self.diagonal[some], values.shape)[is_own]
+            add_products(values, np.ascontiguousarray(B[some]), out)
+        self.evaluations += len(chosen) * len(used)
+        return out
 
     def add_held(self, chosen: Any, coefficients: FloatArray, Z: FloatArray) -> None:
         """Add sum_r coefficients[r, k] K(x_chosen[r], x_i) to Z[i, k]; keep the rows."""

@@ -23,6 +23,8 @@ from pegasos.data.rows import (
     FloatArray,
     Rows,
     float_type,
+    largest_value,
+    longest_row,
     shape,
     square_norms,
 )
@@ -53,6 +55,7 @@ TILE_ROWS = 8192  # rows on its right, at most
 PARTS = 8  # tiles of right rows in CSR form, at least: work for all cores
 CUSTOM_VALUES = 2_000_000  # that a user's function is asked for at a time
 CHUNK = 131_072  # values that one thread finishes at a time: they fit its cache
+EXACT = 4.0 * float(np.finfo(np.float64).eps)  # error of values that are given
 SURE = 1e-5  # error of an exponent above which float32 rows are multiplied in float64
 CENTRED = {np.float32: 1e-5, np.float64: 1e-10}  # and above which they are taken from their mean
 
@@ -67,10 +70,19 @@ class Side(NamedTuple):
     error: float  # of a kernel value, against sqrt(K(x, x) K(z, z)): its typical size
 
 
-def side(kernel: Kernel, rows: Rows, like: Side | None = None) -> Side:
-    """Prepare rows for either side of a block; `like` is the side that they are to meet."""
-    precision = float_type(rows)
+def side(
+    kernel: Kernel, rows: Rows, like: Side | None = None, precision: Any | None = None
+) -> Side:
+    """Prepare rows for either side of a block; `like` is the side that they are to meet.
+
+    Kernel values come in the `precision` of the data, unless another one is asked for.
+    """
+    precision = float_type(rows) if precision is None else np.dtype(precision)
     unit = float(np.finfo(precision).eps)
+    if isinstance(kernel, Precomputed):  # the values are the data
+        return Side(rows, np.zeros(0, precision), precision, None, EXACT)
+    if isinstance(kernel, Custom):  # as exact as a user's function of such rows may be
+        unit = float(np.finfo(float_type(rows)).eps)
     if isinstance(kernel, Laplacian) and isinstance(rows, CsrRows):
         # `sparse_distances` starts from a norm: its rounding is that of the norm.
         if kernel.gamma * longest_city_block(rows) * np.finfo(precision).eps > SURE:
@@ -122,9 +134,7 @@ def all_square_norms(rows: Rows) -> FloatArray:
 
 def longest_city_block(rows: CsrRows) -> float:
     """Return a bound on sum_j abs(x_ij) over the rows."""
-    values = rows.data
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    return largest * float(np.diff(rows.indptr.astype(np.int64)).max(initial=0))
+    return largest_value(rows) * longest_row(rows)
 
 
 def left_rows(rows: Rows) -> int:

@@ -104,6 +104,14 @@ def _square_norms(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
     return total
 
 
+def absolute_sums(W: FloatArray) -> FloatArray:
+    """Return sum_j |W[j, k]| per model."""
+    total = np.zeros(W.shape[1])
+    for start in range(0, len(W), PART):
+        total += np.abs(W[start : start + PART]).sum(axis=0)
+    return total
+
+
 def typical_point(rows: Any, W: FloatArray) -> FloatArray:
     """Return the mean of some rows as weights: rows spread over the data, or those W expands on."""
     n, d = shape(rows)

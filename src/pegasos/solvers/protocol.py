@@ -27,10 +27,15 @@ class Advance(NamedTuple):
 
 
 class DualPoint(NamedTuple):
-    """Raw dual numbers `scale * A`, A of shape (n, K); whoever certifies makes them feasible."""
+    """Raw dual numbers `scale * A`, A of shape (n, K); whoever certifies makes them feasible.
+
+    `scores` (n, K) are those of w(scale * A), without bias, if the solver maintains them: an offer,
+    which is tested before it is trusted.
+    """
 
     A: FloatArray
     scale: float
+    scores: FloatArray | None = None
 
 
 class Solver(Protocol):

@@ -111,7 +111,6 @@ class Decomposition(Options):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> DecompositionState:
         n, K = problem.costs.Y.shape
         B, F = np.zeros((n, K)), np.zeros((n, K))
-        problem.rows.known = None  # of another run
         if previous is not None:
             B[:] = feasible(problem, previous.coefficients(problem))
             problem.rows.add_scores(B, F)
@@ -127,9 +126,10 @@ class Decomposition(Options):
         return None
 
     def dual_point(self, problem: Problem, state: DecompositionState) -> DualPoint:
-        if self.working_set != 2:  # SMO's responses lag behind its coefficients
-            problem.rows.remember(state.models.B, state.models.F)
-        return dual_numbers(problem, state.models.B)
+        point = dual_numbers(problem, state.models.B)
+        if self.working_set == 2:  # SMO's responses lag behind its coefficients
+            return point
+        return point._replace(scores=state.models.F)
 
 
 def dual_numbers(problem: Problem, B: FloatArray) -> DualPoint:

@@ -17,9 +17,9 @@ from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.parallel import ranges
 from pegasos.problem.bias import best_bias
+from pegasos.problem.gap import GAIN, GAP, add_gap
 from pegasos.problem.gram import Gram
-from pegasos.problem.losses import gain, gap_term
-from pegasos.problem.objective import Problem, weight
+from pegasos.problem.objective import Problem
 from pegasos.solvers.kernel.box import caps
 from pegasos.solvers.kernel.process import Held, Square, bias
 from pegasos.solvers.kernel.smo import set_prices
@@ -143,9 +143,10 @@ def respond(problem: Problem, state: LasvmState, is_due: Any) -> Iterator[Advanc
             state.b[k] = best_bias(problem, state.F, k, float(state.b[k]), 1e-16)
             centre = bias(state.set.ascent(k))
         beta, f, tau = B[:, k], state.F[:, k], state.tau[k]
-        gap, dual = add_terms(problem.costs, beta, f, k, state.b[k], caps(problem))
-        dual -= 0.5 * problem.lam * problem.S * float(beta @ f)
-        state.gap[k] = gap / dual if dual > 0.0 else np.inf
+        sums = np.zeros((3, len(state.tau)))
+        add_gaps_of(problem.costs, beta, f, k, state.b[k], caps(problem), sums)
+        dual = sums[GAIN, k] - 0.5 * problem.lam * problem.S * float(beta @ f)
+        state.gap[k] = sums[GAP, k] / dual if dual > 0.0 else np.inf
         violations = find_violations(problem, k, beta, f + centre)
         is_due |= violations > 0.5 * tau  # of a pair that violates by tau, either does by half
         if violations.max() < 3.0 * tau:
@@ -165,12 +166,8 @@ def find_violations(problem: Problem, k: int, beta: FloatArray, z: FloatArray) -
 
 
 @compiled
-def add_terms(costs, beta, f, k, b, C):  # type: ignore[no-untyped-def]
-    """Return the sums of s_i gap_term and s_i gain of model k, with responses f and bias b."""
-    gap, dual = 0.0, 0.0
+def add_gaps_of(costs, beta, f, k, b, C, sums):  # type: ignore[no-untyped-def]
+    """Add the gaps of all rows of model k, with coefficients beta, responses f and bias b."""
     for i in range(len(beta)):
         if C[i] > 0.0:
-            y, s, a = costs.Y[i, k], weight(costs.weights, i), beta[i] / C[i]
-            gap += s * gap_term(costs.loss, f[i] + b, a, y)
-            dual += s * gain(costs.loss, a, y)
-    return gap, dual
+            add_gap(costs, i, k, f[i] + b, beta[i] / C[i], sums)

@@ -134,7 +134,8 @@ class KernelPegasos(Options):
         if tail.epochs == 0:
             return None
         if self.sampling != "iid":  # every row was met once per epoch
-            return DualPoint(tail.sums.older, 1.0 / tail.length())
+            scores = expansion.tail_responses(problem, state).T
+            return DualPoint(tail.sums.older, 1.0 / tail.length(), scores)
         return DualPoint(expansion.own_averages(problem, state), 1.0)
 
 

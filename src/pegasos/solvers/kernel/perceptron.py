@@ -153,7 +153,7 @@ def best_multiple(problem: Problem, B: FloatArray) -> DualPoint:
     B = balanced(B) if problem.is_free else B
     F = np.zeros_like(B)
     problem.rows.add_scores(B, F)
-    A, scale = dual_numbers(problem, B)
+    A, scale, _ = dual_numbers(problem, B)
     size, square = np.abs(A).max(axis=0) * scale, np.einsum("ik,ik->k", B, F)
     best = np.divide(np.abs(B).sum(axis=0), square, out=np.ones_like(size), where=square > 0.0)
     feasible = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)

@@ -17,8 +17,8 @@ from pegasos.data.rows import FloatArray, add, scores, square_norm
 from pegasos.dispatch import compiled, inlined
 from pegasos.parallel import ranges
 from pegasos.problem.bias import balances, best_bias, clip, feasible, untouched
+from pegasos.problem.gap import GAIN, GAP, add_gap
 from pegasos.problem.gram import Gram
-from pegasos.problem.losses import gain, gap_term
 from pegasos.problem.objective import Problem, typical_length, weight
 from pegasos.problem.space import combination
 from pegasos.solvers.kernel.decomposition import dual_numbers
@@ -100,7 +100,7 @@ def constant_scale(problem: Problem) -> float:
 
 def feasible_duals(problem: Problem, previous: Any) -> FloatArray:
     """Return the dual numbers of another run's expansion, clipped to what is feasible here."""
-    A, scale = dual_numbers(problem, previous.coefficients(problem))
+    A, scale, _ = dual_numbers(problem, previous.coefficients(problem))
     out = np.empty_like(A)
     write_clipped(problem.costs, A, scale, out)
     return out
@@ -126,9 +126,9 @@ def relative_gap(
         b = problem.bias_scale * beta
     best = np.full(K, np.inf)
     for balance in balances(problem, A, scale) if problem.is_free else [untouched(K, scale)]:
-        sums = np.zeros((3, K))
-        add_sums(problem.costs, A, F, balance, b, sums)
-        gap, gains, square = sums
+        sums, square = np.zeros((3, K)), np.zeros(K)
+        add_sums(problem.costs, A, F, balance, b, sums, square)
+        gap, gains = sums[GAP], sums[GAIN]
         dual = gains - 0.5 * (square + problem.lam * problem.S * beta**2)
         ratio = np.divide(gap, dual, out=np.full(K, np.inf), where=dual > 0.0)
         np.minimum(best, ratio, out=best)
@@ -144,12 +144,11 @@ def write_clipped(costs, A, scale, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_sums(costs, A, F, balance, b, sums):  # type: ignore[no-untyped-def]
-    """Add sums of s_i gap_term, s_i gain and s_i a_i F_i (lam S ||w||^2), per model."""
+def add_sums(costs, A, F, balance, b, sums, square):  # type: ignore[no-untyped-def]
+    """Add the gaps of all rows to `sums`, and s_i a_i F_i, or lam S ||w||^2, to `square`."""
     for i in range(A.shape[0]):
         s = weight(costs.weights, i)
         for k in range(A.shape[1]):
-            y, a = costs.Y[i, k], feasible(costs, A, i, k, balance)
-            sums[0, k] += s * gap_term(costs.loss, F[k, i] + b[k], a, y)
-            sums[1, k] += s * gain(costs.loss, a, y)
-            sums[2, k] += s * a * F[k, i]
+            a = feasible(costs, A, i, k, balance)
+            add_gap(costs, i, k, F[k, i] + b[k], a, sums)
+            square[k] += s * a * F[k, i]

@@ -122,7 +122,7 @@ class KernelSDCA(Options):
         return None
 
     def dual_point(self, problem: Problem, state: KernelSdcaState) -> DualPoint:
-        return DualPoint(state.A, 1.0)
+        return DualPoint(state.A, 1.0, state.F.T)
 
 
 @begin.register(Coordinates)

@@ -15,7 +15,8 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.problem.bias import best_bias
-from pegasos.problem.losses import gain, gap_term, lower, upper
+from pegasos.problem.gap import GAIN, GAP, add_gap
+from pegasos.problem.losses import lower, upper
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.kernel.box import prices
 
@@ -66,11 +67,12 @@ def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> float:
     if problem.is_free:
         models.b[k] = best_bias(problem, models.F, k, float(models.b[k]), 1e-16)
     out = wishes.violations, wishes.rises
-    gap, dual, wishes.free, wishes.violating = write_violations(
-        problem.costs, B, F, k, models.b[k], prices(problem), out
+    sums = np.zeros((3, len(models.b)))
+    wishes.free, wishes.violating = write_violations(
+        problem.costs, B, F, k, models.b[k], prices(problem), out, sums
     )
     unit = problem.lam * problem.S
-    dual -= 0.5 * unit * float(B @ F)
+    gap, dual = sums[GAP, k], sums[GAIN, k] - 0.5 * unit * float(B @ F)
     models.gap[k] = gap / dual if dual > 0.0 else (np.inf if gap > NOTHING * problem.S else 0.0)
     size = unit * float(np.abs(B).sum())
     return float(gap) / size if size > 0.0 else np.inf
@@ -132,15 +134,14 @@ def largest_of(values: FloatArray, count: int) -> Any:
 
 
 @compiled
-def write_violations(costs, B, F, k, b, prices, out):  # type: ignore[no-untyped-def]
-    """Write how much moving beta_i pays per unit, and whether up.
+def write_violations(costs, B, F, k, b, prices, out, sums):  # type: ignore[no-untyped-def]
+    """Write how much moving beta_i pays per unit, and whether up; add the gaps to `sums`.
 
-    Returns the sums of s_i gap_term and s_i gain, and how many rows lie strictly between bounds and
-    how many violate.
+    Returns how many rows lie strictly between bounds and how many violate.
     """
     loss, (epsilon, ridge, inverse) = costs.loss, prices
     violations, rises = out
-    gap, dual, free, violating = 0.0, 0.0, 0, 0
+    free, violating = 0, 0
     for i in range(len(violations)):
         violations[i], rises[i] = -np.inf, False
         s = weight(costs.weights, i)
@@ -154,6 +155,5 @@ def write_violations(costs, B, F, k, b, prices, out):  # type: ignore[no-untyped
             violations[i], rises[i] = max(up, -down), up >= -down
             free += not (is_low or is_high or (epsilon > 0.0 and a == 0.0))
             violating += violations[i] > 0.0
-            gap += s * gap_term(loss, z, a, y)
-            dual += s * gain(loss, a, y)
-    return gap, dual, free, violating
+            add_gap(costs, i, k, z, a, sums)
+    return free, violating

@@ -1,0 +1,32 @@
+"""The gap of a row, and sums of it: the one place where gap terms are added up.
+
+    P(w, b) - D(a) = 1/S sum_i s_i gap_term_i + lam/2 ||w - w(a)||^2
+
+A certificate sums over all rows; a solver's own estimate may sum over those it meets.
+"""
+
+from __future__ import annotations
+
+from pegasos.dispatch import compiled, inlined
+from pegasos.problem.bias import feasible
+from pegasos.problem.losses import gain, gap_term
+from pegasos.problem.objective import weight
+
+GAP, GAIN, WEIGHT = range(3)  # rows of the sums, one column per model
+
+
+@inlined
+def add_gap(costs, i, k, z, a, sums):  # type: ignore[no-untyped-def]
+    """Add s_i gap_term, s_i gain and s_i of model k at score z and dual number a to `sums`."""
+    s, y = weight(costs.weights, i), costs.Y[i, k]
+    sums[GAP, k] += s * gap_term(costs.loss, z, a, y)
+    sums[GAIN, k] += s * gain(costs.loss, a, y)
+    sums[WEIGHT, k] += s
+
+
+@compiled
+def add_gaps(costs, A, Z, balance, b, sums):  # type: ignore[no-untyped-def]
+    """Add the terms of all rows at scores Z (n, K) + b and the feasible dual numbers of A."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            add_gap(costs, i, k, Z[i, k] + b[k], feasible(costs, A, i, k, balance), sums)
