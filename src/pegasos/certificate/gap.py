@@ -11,7 +11,7 @@ regularised bias is one more coordinate of w; a free one needs sum_i s_i a_i = 0
 Rounding. A score known up to r_i (`scores`) has a loss and a gap term below the larger of those at
 z_i - r_i and z_i + r_i, for both are convex in z_i. At a kink these errors have one sign: they do
 not average out. So gap and primal are upper bounds, with `hidden` the part of the gap that is
-there for rounding, and the dual is a lower bound: the lower end of the primal minus the gap.
+there for rounding, and the dual, their difference, is a lower bound.
 """
 
 from __future__ import annotations
@@ -192,13 +192,13 @@ def bounded(
         gap_room = gap_room + 16.0 * EPS * sums[SIZE]  # a term is a difference, for other losses
     far = np.sqrt(distance + distance_room(problem, W, dual.W, distance, scored)) + dual.error
     primal, gap = half * square + losses, terms + half * distance
-    hidden = gap_room + half * (far**2 - distance)
+    hidden = gap_room + half * (far**2 - distance) + 2.0 * room  # the primal may be off either way
     if isinstance(problem.rows, Gram):  # rounding may have made a square norm negative, so 0
         direct = sums[GAIN] - half * square_a
         gap = np.where(square > 0.0, gap, np.maximum(gap, primal - direct))
     room, hidden = (np.where(primal == 0.0, 0.0, part) for part in (room, hidden))  # w = 0: exact
-    low = primal - room - gap - hidden
-    return Evaluation(W, b, primal + room, low, gap + hidden, distance, hidden, scored.audited)
+    primal, gap = primal + room, gap + hidden
+    return Evaluation(W, b, primal, primal - gap, gap, distance, hidden, scored.audited)
 
 
 def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:

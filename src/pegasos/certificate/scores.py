@@ -26,8 +26,8 @@ from pegasos.problem.objective import Problem, blocks, weight
 from pegasos.problem.space import absolute_sums, expansion_size, square_norms, write_scores
 
 EPS = float(np.finfo(np.float64).eps)
-SIGMAS = 8.0  # errors of a score may be so many times the typical one
-SEEN = 3.0  # and so many times the largest that an audit has seen
+SIGMAS = 4.0  # errors of scores, summed over rows, are below so many times the typical one
+SEEN = 1.5  # and below so many times the largest that an audit has seen
 AUDITED_ROWS = 64
 DRIFT = 1e-12  # of ||B||_1: what many small changes may add to scores that are maintained
 ROUGH = 1e-9  # rounding of kernel values from which scores are audited though they are our own
