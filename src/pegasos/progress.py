@@ -242,11 +242,13 @@ def state_of(
     record: Record, left: float, epochs: float | None = None, seconds: float | None = None
 ) -> str:
     """Describe a fit in one line: `left` seconds to go, nan if unknown."""
+    gap = in_percent(record.relative_gap)
+    known = f"proven within {gap} of the optimum" if record.is_proven else f"gap {gap}, no proof"
     forecast = "" if math.isnan(left) else f", about {duration(max(0.0, left))} left"
     return (
         f"epoch {record.epoch if epochs is None else epochs:.3g}, "
         f"{record.seconds if seconds is None else seconds:.1f} s, objective {record.primal:.6g}, "
-        f"proven within {in_percent(record.relative_gap)} of the optimum{forecast}"
+        f"{known}{forecast}"
     )
 
 

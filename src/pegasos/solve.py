@@ -221,7 +221,7 @@ class _Run:
             self.epochs, self.seconds(), self.rows_visited,
             float(self.judge.primal.sum()), float(self.judge.dual.sum()),
             float(self.judge.certified_gap().sum()), float(self.judge.relative_gap().max()),
-            getattr(self.problem.rows, "evaluations", None),
+            getattr(self.problem.rows, "evaluations", None), self._is_proven(),
         )  # fmt: skip
         self.trace.records.append(record)
         seconds_left = self.trace.epochs_to(limits.tol) * record.seconds / max(1, self.epochs)
@@ -347,6 +347,10 @@ class _Run:
     def _must_hurry(self, outcome: Outcome) -> bool:
         return outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY
 
+    def _is_proven(self) -> bool:
+        """Whether a gap proves anything, as far as is known."""
+        return self.kernel.is_psd and not self._is_indefinite()
+
     def _is_indefinite(self) -> bool:
         """Whether the kernel turned out not to be positive semi-definite."""
         is_met = isinstance(self.problem.rows, Kernelized) and self.problem.rows.is_indefinite
@@ -361,7 +365,7 @@ class _Run:
             gap=float(judge.certified_gap().sum()),
             relative_gap=float(judge.relative_gap().max()),
             tol=self.stopping.tol,
-            reason=outcome.value,
+            reason=outcome.value if self._is_proven() else outcome.value_without_proof,
             epochs=self.epochs,
             seconds=self.seconds(),
             models={
@@ -370,7 +374,7 @@ class _Run:
                 "gap": judge.certified_gap(),
                 "relative_gap": judge.relative_gap(),
             },
-            is_proven=self.kernel.is_psd and not self._is_indefinite(),
+            is_proven=self._is_proven(),
             basis=f"audited on {audited} rows" if audited else "recomputed",
             kernel_tested_on=self.kernel.tested,
         )

@@ -178,8 +178,9 @@ def _audited(gram: Gram, B: FloatArray, scored: Scores, random: Any) -> tuple[Fl
     chosen = random.choice(gram.n, min(AUDITED_ROWS, gram.n), replace=False)
     exact = gram.exact_scores(chosen, B)
     error = np.abs(scored.Z[chosen] - exact)
-    allowed = scored.radius[chosen]
-    ratio = np.divide(error, allowed, out=np.where(error > 0.0, np.inf, 0.0), where=allowed > 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(error == 0.0, 0.0, error / scored.radius[chosen])
+    ratio = np.nan_to_num(ratio, nan=np.inf, posinf=np.inf)
     worst = ratio.max(axis=0)
     return scored.radius * np.maximum(1.0, SEEN * worst), float(worst.max())
 

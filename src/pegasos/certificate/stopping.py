@@ -28,6 +28,12 @@ class Outcome(Enum):
     DONE = "the method had made its passes"
     STREAM = "partial_fit took one pass"
 
+    @property
+    def value_without_proof(self) -> str:
+        """The same where a gap proves nothing: the tolerance is one of the gap alone."""
+        is_gap = self is Outcome.TOLERANCE
+        return "the gap fell to the tolerance" if is_gap else str(self.value)
+
 
 @dataclass(frozen=True)
 class Stopping:

@@ -21,6 +21,7 @@ class Record:
     gap: float
     relative_gap: float
     evaluations: int | None = None  # kernel values computed so far; None without a kernel
+    is_proven: bool = True  # False where a kernel is not positive semi-definite
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Trace:
 
     def as_dict(self) -> dict[str, FloatArray]:
         """Return one array per quantity."""
-        names = [name for name in Record.__dataclass_fields__ if self._knows(name)]
+        names = [n for n in Record.__dataclass_fields__ if n != "is_proven" and self._knows(n)]
         return {name: np.array([getattr(r, name) for r in self.records]) for name in names}
 
     def _knows(self, name: str) -> bool:
