@@ -98,8 +98,13 @@ def bias(problem: Problem, course: Course, constant: Constant) -> FloatArray:
     return constant.offset + constant.scale**2 * factor(problem, course) * constant.total
 
 
-def fold(course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Constant) -> None:
-    """Put c into v and the sums of dual numbers; bring the average's remainder up to date."""
+def fold(
+    course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Constant, v: FloatArray
+) -> None:
+    """Put c into v and the sums of dual numbers; bring the average's remainder up to date.
+
+    `v` is the part of V that is weights of features.
+    """
     if len(R) > 0:
         R -= course.passed * V
         course.passed[:] = 0.0
@@ -108,7 +113,7 @@ def fold(course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Con
             array *= course.c
         course.c[:] = 1.0
     if course.radius[0] < np.inf:
-        course.square[:] = [column @ column for column in V.T]
+        course.square[:] = [column @ column for column in v.T]
         course.square[:] += (constant.scale * constant.total) ** 2
 
 

@@ -85,14 +85,13 @@ class SGD(Options):
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
         self.check()
-        state = primal.new_state(problem, seed, self.bias_way, self.variant == "r")
+        state = primal.start(problem, seed, self.bias_way, self.variant == "r", previous)
         if previous is not None:
-            primal.go_on_from(problem, state, previous)
             state.met[0] = np.nan  # the gains of an earlier run are not known: no estimate
         return state
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
-        first = state.position
+        first, problem = state.position, primal.seen(problem, state)
         if first == 0:
             primal.draw_epoch(state, "iid" if self.variant == "r" else "epoch", 1)
             state.met[1] = 0.0
