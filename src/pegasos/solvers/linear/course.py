@@ -160,7 +160,8 @@ def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
     square_scale, q = constant.scale**2, 0.0
     scores(problem.rows, i, V, z)
     if max(upper(loss, 1.0), -lower(loss, 1.0), upper(loss, -1.0), -lower(loss, -1.0)) > 1.0:
-        # A steep loss: an implicit step.
+        # A steep loss: an implicit step. Of a batch, every row answers for all of it: by its own
+        # weight alone, similar rows would overshoot as many times as they are, and diverge.
         q = step.s * step.eta * (square_norm(problem.rows, i) + square_scale)
     for m in range(len(z)):
         own = step.before * course.c[m] * (z[m] + square_scale * constant.total[m])

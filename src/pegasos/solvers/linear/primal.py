@@ -72,7 +72,8 @@ class PrimalState:
     @property
     def A(self) -> FloatArray:  # noqa: N802
         """Average dual numbers, shape (n, K): where another run may start from."""
-        return self.tail.sums.older / max(1, self.tail.length())
+        older, _, visits = self.tail.sums
+        return older / np.maximum(1, visits[:, :1] if len(visits) else self.tail.length())
 
 
 def start(
@@ -145,7 +146,7 @@ def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
 
 def draw_epoch(state: PrimalState, sampling: str, size: int) -> None:
     """Write the rows of the next epoch into the order."""
-    if sampling == "epoch" or (sampling == "fixed" and state.course.N[0] == 0.0):
+    if sampling == "epoch" or (sampling == "fixed" and state.passes == 0):
         permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
     elif sampling == "iid" and size == 1:
         draw(state.order, len(state.order), state.random)
