@@ -38,10 +38,10 @@ def test_rows_answer_as_if_the_centre_were_subtracted(container, K):
         assert square_norm(rows, i) == pytest.approx(((X[i] - m) ** 2).sum(), rel=1e-12)
         add(rows, i, b, flat)
         expected += np.outer(X[i] - m, b)
-        np.testing.assert_allclose(as_from_origin(rows, own, b)[0], expected, rtol=1e-12)
+        np.testing.assert_allclose(as_from_origin(rows.centre, own, b)[0], expected, rtol=1e-12)
     scores(rows, 5, flat, z)
     before = z.copy()
-    np.testing.assert_allclose(settle(rows, own), expected, rtol=1e-12)
+    np.testing.assert_allclose(settle(rows.centre, own), expected, rtol=1e-12)
     scores(rows, 5, flat, z)
     np.testing.assert_allclose(z, before, rtol=1e-12)
 
@@ -55,7 +55,7 @@ def test_a_change_of_centre_there_and_back_changes_no_score(container):
     Z = np.empty((12, 2))
     all_scores(rows, 0, 12, own, Z)
     np.testing.assert_allclose(Z + own_b, X @ W + b, rtol=1e-12)
-    back, back_b = as_from_origin(rows, own, own_b)
+    back, back_b = as_from_origin(rows.centre, own, own_b)
     np.testing.assert_allclose(back, W)
     np.testing.assert_allclose(back_b, b)
 
@@ -67,9 +67,10 @@ def test_rows_around_the_origin_are_handed_through(container):
     rows = as_rows(container(X))
     assert not is_centred(rows)
     assert weight_count(rows) == 5
-    assert settle(rows, W).base is W
-    for there in (as_from_centre, as_from_origin):
-        assert all(one is other for one, other in zip(there(rows, W, b), (W, b), strict=True))
+    assert settle(rows.centre, W) is W
+    for same in (as_from_centre(rows, W, b), as_from_origin(rows.centre, W, b)):
+        assert same[0] is W
+        assert same[1] is b
 
 
 @pytest.mark.fast

@@ -31,16 +31,17 @@ def is_centred(rows: Rows) -> bool:
 
 def weight_count(rows: Rows) -> int:
     """Return how many rows `W` has: one per feature, and two for compressed rows with a centre."""
-    return shape(rows)[1] + 2 * (isinstance(rows, CsrRows) and is_centred(rows))
+    return shape(rows)[1] + 2 * (len(rows.centre.q) > 0)
 
 
-def settle(rows: Rows, W: FloatArray) -> FloatArray:
+def settle(centre: Centre, W: FloatArray) -> FloatArray:
     """Put weights (weight_count, K) together, in place; return those of the features, a view."""
-    _, d = shape(rows)
-    if len(W) > d:
-        m = rows.centre.m
-        W[:d] -= m[:, None] * W[d]
-        W[d], W[d + 1] = 0.0, m @ W[:d]
+    m, q, _ = centre
+    if len(q) == 0 or len(W) == 0:
+        return W
+    d = len(m)
+    W[:d] -= m[:, None] * W[d]
+    W[d], W[d + 1] = 0.0, m @ W[:d]
     return W[:d]
 
 
@@ -50,13 +51,14 @@ def as_from_centre(rows: Rows, W: FloatArray, b: FloatArray) -> tuple[FloatArray
         return W, b
     parts = np.zeros((weight_count(rows), W.shape[1]))
     parts[: len(W)] = W
-    return parts, b + rows.centre.m @ settle(rows, parts)
+    return parts, b + rows.centre.m @ settle(rows.centre, parts)
 
 
-def as_from_origin(rows: Rows, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def as_from_origin(centre: Centre, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the weights (d, K) and the biases that give the same scores without a centre."""
-    if not is_centred(rows):
+    m, q, _ = centre
+    if len(m) == 0:
         return W, b
-    if weight_count(rows) > shape(rows)[1]:
-        W = settle(rows, W.copy())
-    return W, b - rows.centre.m @ W
+    if len(q) > 0:
+        W = settle(centre, W.copy())
+    return W, b - m @ W

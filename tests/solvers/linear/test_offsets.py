@@ -1,5 +1,7 @@
 """With a free bias, offsets of columns and targets change neither the steps nor their number."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -145,8 +147,8 @@ def test_a_weight_is_a_number_of_repetitions_far_from_the_origin(container):
     assert ends[0].primal == pytest.approx(ends[1].primal, rel=2e-8)
 
 
-def seen(X, weights=None):
-    problem = posed(Hinge(), X, np.ones((X.shape[0], 1)), weights)
+def seen(X, weights=None, K=1):
+    problem = posed(Hinge(), X, np.ones((X.shape[0], K)), weights)
     return offsets.centred(problem, row_square_norms(problem))[0].rows
 
 
@@ -158,6 +160,24 @@ def test_only_rows_far_from_the_origin_are_seen_from_their_mean():
     assert not is_centred(seen(np.full((20, 3), 0.1)))  # all the same: nothing around the mean
     text = sparse.random_array((50, 200), density=0.03, rng=0, format="csr")
     assert not is_centred(seen(text))
+
+
+@pytest.mark.fast
+def test_dense_rows_of_several_models_keep_their_zeros():
+    X = (np.arange(60).reshape(20, 3) % 5 < 2).astype(float)  # the mean's share is 0.4
+    assert is_centred(seen(X))
+    assert is_centred(seen(sparse.csr_array(X), K=2))
+    assert not is_centred(seen(X, K=2))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("name", ["sdca", "pegasos", "perceptron"])
+def test_a_state_holds_no_rows(name):
+    X = 10.0 + np.random.default_rng(0).standard_normal((20, 500))
+    problem = posed(Hinge(), X, np.where(np.arange(20) % 2, 1.0, -1.0)[:, None])
+    state = resolve(name, Hinge(), "free").start(problem, 0, None)
+    assert len(state.centre.m) == 500
+    assert len(pickle.dumps(state)) < X.nbytes
 
 
 @pytest.mark.fast

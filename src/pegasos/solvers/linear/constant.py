@@ -13,6 +13,8 @@
                        not strongly convex in b, and convergence is like 1/sqrt(t)
     free-batch         the offset minimises the loss of each mini-batch (`median`)
 
+The offset of a free bias starts at the best bias of the first weights in every way (`offsets`).
+
 [SSSC11] Sec. 6. Its eq. (25) drops the lam/2 ||w||^2 that J must contain.
 """
 

@@ -1,9 +1,10 @@
 """Offsets of columns and targets, which a free bias makes harmless.
 
-Rows whose mean is longer than their spread around it are seen from the mean (`data.centre`), and a
-run starts at the best bias of its first weights: shifting columns or targets then changes neither
-the steps nor their number. Rows around the origin, as texts are, stay as they are: the mean
-would gain them nothing, and rows of several models lose the zeros that are skipped.
+Rows whose mean is not short against them are seen from the mean (`data.centre`), and a run starts
+at the best bias of its first weights: shifting columns or targets then changes neither the steps
+nor their number. One-hot and pixel data too need fewer epochs that way (a9a: 19 instead of 32). The
+mean of texts is short, and would gain them nothing; several models on dense rows skip values of 0,
+which no longer are 0 when seen from elsewhere.
 
 Any centre and any start are right, so both are found on a few rows where there are many.
 """
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.centre import seen_from
-from pegasos.data.rows import FloatArray, shape
+from pegasos.data.rows import Centre, DenseRows, FloatArray, shape
 from pegasos.problem.bias import best_bias
 from pegasos.problem.objective import (
     Problem,
@@ -28,7 +29,8 @@ from pegasos.problem.space import write_scores
 from pegasos.solvers.linear.course import add_losses_at
 
 FEW = 4096  # rows that a decision, or a start at w = 0, is made on
-LONG = 0.5  # of the mean square length of the rows, in ||m||^2: more is an offset
+LONG = 0.25  # of the mean square length of the rows, in ||m||^2: more is an offset
+LONG_FOR_ZEROS = 0.5  # the same where values of 0 are skipped
 SAME = 1e-20  # of ||m||^2, in the mean square distance: less is rounding
 CLOSE = 1e-6  # of the mean loss of w = 0: how exact a bias is to start from
 
@@ -40,15 +42,24 @@ def centred(problem: Problem, squares: FloatArray) -> tuple[Problem, FloatArray]
     """
     rows = some_rows(problem)
     m, s = mean_row(problem, rows), weights_of(problem, rows)
-    if not m @ m > LONG * (s @ squares[rows]) / s.sum():
+    skips_zeros = isinstance(problem.rows, DenseRows) and problem.costs.Y.shape[1] > 1
+    share = LONG_FOR_ZEROS if skips_zeros else LONG
+    if not m @ m > share * (s @ squares[rows]) / s.sum():
         return problem, squares
     if len(rows) == FEW:
         m = mean_row(problem, np.arange(len(squares)))
-    seen = problem._replace(rows=seen_from(problem.rows, m))
-    distances = row_square_norms(seen)
-    if typical_length(seen, distances) ** 2 <= SAME * (m @ m):
+    around = problem._replace(rows=seen_from(problem.rows, m))
+    distances = row_square_norms(around)
+    if typical_length(around, distances) ** 2 <= SAME * (m @ m):
         return problem, squares  # all rows are the same
-    return seen, distances
+    return around, distances
+
+
+def seen(problem: Problem, centre: Centre) -> Problem:
+    """Return the problem as it is seen from a centre."""
+    if len(centre.m) == 0:
+        return problem
+    return problem._replace(rows=problem.rows._replace(centre=centre))
 
 
 def starting_biases(problem: Problem, W: FloatArray) -> FloatArray:

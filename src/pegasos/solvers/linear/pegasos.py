@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pegasos.data.centre import as_from_origin
 from pegasos.data.order import Sampling, below
 from pegasos.data.rows import AHEAD, FloatArray, fetch, shape
 from pegasos.dispatch import kernel
@@ -40,6 +41,7 @@ from pegasos.solvers.linear.course import (
     write_slopes,
 )
 from pegasos.solvers.linear.median import Kinks, median_pass
+from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -112,7 +114,7 @@ class Pegasos(Options):
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
         n, k, first = len(state.order), int(self.batch_size), state.position
-        problem = primal.seen(problem, state)
+        problem = seen(problem, state.centre)
         if first == 0:
             primal.draw_epoch(state, self.sampling, k)
             self._plan_pick(state)
@@ -154,7 +156,7 @@ class Pegasos(Options):
         if self.output == "average" and state.course.N[0] > 0.0:
             primal.refold(state)
             N = state.course.N[0]
-            return primal.handed_out(state, -state.R / N, state.course.biases / N)
+            return as_from_origin(state.centre, -state.R / N, state.course.biases / N)
         if self.output == "random" and state.picked is not None:
             return state.picked
         return primal.last_weights(problem, state)

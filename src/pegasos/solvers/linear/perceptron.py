@@ -36,7 +36,7 @@ import numpy as np
 
 from pegasos.data.centre import as_from_centre, as_from_origin, weight_count
 from pegasos.data.order import below, identity, shuffle
-from pegasos.data.rows import AHEAD, FloatArray, add, fetch, scores, shape
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import inlined, kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
@@ -51,7 +51,7 @@ from pegasos.problem.objective import (
 )
 from pegasos.solvers.checks import check_choice, check_count
 from pegasos.solvers.linear.length import at_best_length
-from pegasos.solvers.linear.offsets import centred
+from pegasos.solvers.linear.offsets import centred, seen
 from pegasos.solvers.protocol import Advance, DualPoint
 
 Output = Literal["average", "random", "longest", "last"]
@@ -101,13 +101,13 @@ class Run(NamedTuple):
 class PerceptronState:
     """A run and where it stands: the order of the rows and the next place in it.
 
-    `rows` are those of the problem, seen from a centre if they are far from the origin (`offsets`).
+    Rows far from the origin are seen from `centre` (`offsets`).
     """
 
     run: Run
     order: Any
     random: Any
-    rows: Any
+    centre: Centre
     position: int = 0
     passes: int = 0
 
@@ -144,13 +144,13 @@ class Perceptron(Options):
         size = weight_count(rows), scale
         run = new_run(problem, size, self.output, self.passes, random)
         if isinstance(previous, PerceptronState):  # a pass of another method is no pass of this
-            W, b = as_from_origin(previous.rows, *handed_out(previous.run, "last"))
+            W, b = as_from_origin(previous.centre, *handed_out(previous.run, "last"))
             run.now.W[:], b = as_from_centre(rows, W, b)
             run.now.beta[:] = b / scale if scale > 0.0 else 0.0
-        return PerceptronState(run, identity(shape(rows)[0]), random, rows)
+        return PerceptronState(run, identity(shape(rows)[0]), random, rows.centre)
 
     def advance(self, problem: Problem, state: PerceptronState) -> Advance:
-        n, problem = len(state.order), problem._replace(rows=state.rows)
+        n, problem = len(state.order), seen(problem, state.centre)
         if state.position == 0:
             shuffle(state.order, state.random)
         _, length = blocks(problem.rows)[0]
@@ -165,7 +165,7 @@ class Perceptron(Options):
     def iterate(
         self, problem: Problem, state: PerceptronState
     ) -> tuple[FloatArray, FloatArray]:
-        W, b = as_from_origin(state.rows, *handed_out(state.run, self.output))
+        W, b = as_from_origin(state.centre, *handed_out(state.run, self.output))
         return at_best_length(problem, W, b)
 
     def dual_point(self, problem: Problem, state: PerceptronState) -> DualPoint | None:

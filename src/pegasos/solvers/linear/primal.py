@@ -17,7 +17,7 @@ from pegasos.data.order import (
     permute,
     stretches_of,
 )
-from pegasos.data.rows import FloatArray, shape
+from pegasos.data.rows import ORIGIN, Centre, FloatArray, shape
 from pegasos.problem.objective import Problem, combination, flat, row_square_norms
 from pegasos.solvers.linear.constant import (
     Constant,
@@ -28,7 +28,7 @@ from pegasos.solvers.linear.constant import (
     search_on,
 )
 from pegasos.solvers.linear.course import Course, Run, Scratch, bias, factor, fold, new_course
-from pegasos.solvers.linear.offsets import centred, starting_biases
+from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.linear.tail import Tail, new_tail, own_averages
 from pegasos.solvers.protocol import DualPoint
 
@@ -46,8 +46,8 @@ class Mark(NamedTuple):
 class PrimalState:
     """A run of a primal method; the weights are factor(course) * V, V of shape (d, K).
 
-    `rows` are those of the problem, seen from a centre if they are far from the origin (`offsets`);
-    weights and biases here are for them. V then may have more rows than features (`CsrRows`).
+    Rows far from the origin are seen from `centre` (`offsets`); weights and biases here are for
+    what is seen. V then may have more rows than features (`CsrRows`).
     """
 
     V: FloatArray
@@ -67,7 +67,7 @@ class PrimalState:
     position: int = 0  # in the present epoch
     pick: int = -1  # position at which weights are to be remembered; -1: not in this epoch
     picked: tuple[FloatArray, FloatArray] | None = None
-    rows: Any = None  # None: those of the problem
+    centre: Centre = ORIGIN
 
     @property
     def A(self) -> FloatArray:  # noqa: N802
@@ -92,11 +92,6 @@ def start(
     return state
 
 
-def seen(problem: Problem, state: PrimalState) -> Problem:
-    """Return the problem as the run sees it."""
-    return problem if state.rows is None else problem._replace(rows=state.rows)
-
-
 def new_state(
     problem: Problem,
     seed: int,
@@ -107,7 +102,7 @@ def new_state(
     """Return a run at w = 0, b = 0 on the rows as given, whose square lengths may be known."""
     (n, _), K, d = shape(problem.rows), problem.costs.Y.shape[1], weight_count(problem.rows)
     return PrimalState(
-        rows=problem.rows,
+        centre=problem.rows.centre,
         constant=new_constant(problem, way, squares),
         V=np.zeros((d, K)),
         R=np.zeros((0, K)),
@@ -164,10 +159,8 @@ def run_of(state: PrimalState, size: int) -> Run:
 
 def refold(state: PrimalState) -> None:
     """Fold what projections and averaging left aside into the sums."""
-    c, v = state.course.c.copy(), state.V
-    if state.rows is not None:
-        v = settle(state.rows, state.V)
-        settle(state.rows, state.R)
+    c, v = state.course.c.copy(), settle(state.centre, state.V)
+    settle(state.centre, state.R)
     fold(state.course, state.V, state.R, state.tail.sums, state.constant, v)
     if (c < 1.0).any():
         state.marks = [Mark(mark.V * c, mark.N) for mark in state.marks]
@@ -192,14 +185,9 @@ def own_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, Float
     return state.V * factor(problem, course), bias(problem, course, state.constant)
 
 
-def handed_out(state: PrimalState, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return weights and biases of the run for the rows as they are."""
-    return (W, b) if state.rows is None else as_from_origin(state.rows, W, b)
-
-
 def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:
     """Return the present weights and biases to hand out."""
-    return handed_out(state, *own_weights(problem, state))
+    return as_from_origin(state.centre, *own_weights(problem, state))
 
 
 def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
@@ -210,7 +198,7 @@ def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
     if not state.marks:  # every row was met once per epoch
         return DualPoint(tail.sums.older, 1.0 / tail.length())
     W, b = own_weights(problem, state)
-    return DualPoint(own_averages(seen(problem, state), tail, W, b), 1.0)
+    return DualPoint(own_averages(seen(problem, state.centre), tail, W, b), 1.0)
 
 
 def tail_weights(
@@ -229,9 +217,9 @@ def tail_weights(
     if state.marks:
         mark = state.marks[0]
         W = (state.V - mark.V) / (problem.lam * (state.course.N[0] - mark.N))
-        return handed_out(state, W, b)
+        return as_from_origin(state.centre, W, b)
     if not problem.is_free:
         return None
-    W = combination(seen(problem, state), tail.sums.older)
+    W = combination(seen(problem, state.centre), tail.sums.older)
     W /= tail.length()
-    return handed_out(state, W, b)
+    return as_from_origin(state.centre, W, b)

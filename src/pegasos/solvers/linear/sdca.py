@@ -8,7 +8,7 @@ maximum along its coordinate (`problem.losses.dual_step`).
 
 Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penalised around a centre
 c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
-the multiplier of sum_i s_i a_i = 0).
+the multiplier of sum_i s_i a_i = 0). It starts at the best constant; see `offsets`.
 
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
@@ -29,7 +29,7 @@ import numpy as np
 
 from pegasos.data.centre import settle, weight_count
 from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretches_of
-from pegasos.data.rows import AHEAD, FloatArray, add, fetch, scores, shape
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
@@ -44,7 +44,7 @@ from pegasos.problem.objective import (
 )
 from pegasos.solvers.checks import check_flag
 from pegasos.solvers.linear.constant import FREE_SCALE
-from pegasos.solvers.linear.offsets import centred, starting_biases
+from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
@@ -75,8 +75,8 @@ class Room(NamedTuple):
 class SdcaState:
     """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature.
 
-    `rows` are those of the problem, seen from a centre if they are far from the origin (`offsets`);
-    W then may have more rows than features (`CsrRows`).
+    Rows far from the origin are seen from `centre` (`offsets`); W then may have more rows than
+    features (`CsrRows`).
     """
 
     A: FloatArray
@@ -88,7 +88,7 @@ class SdcaState:
     random: Any
     room: Room
     stretches: Stretches
-    rows: Any
+    centre: Centre
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -128,7 +128,7 @@ class SDCA(Options):
             random=np.array([seed], dtype=np.uint64),
             room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
-            rows=problem.rows,
+            centre=problem.rows.centre,
         )
         _, beta, offset = state.constant
         if previous is not None:
@@ -141,7 +141,7 @@ class SDCA(Options):
         return state
 
     def advance(self, problem: Problem, state: SdcaState) -> Advance:
-        problem = problem._replace(rows=state.rows)
+        problem = seen(problem, state.centre)
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
@@ -158,7 +158,7 @@ class SDCA(Options):
         ends_epoch = ends_pass and state.extra_passes == 0
         if ends_pass:
             state.position = 0
-            settle(state.rows, state.W)
+            settle(state.centre, state.W)
             if problem.is_free:
                 state.constant.offset[:] += state.constant.scale * state.constant.beta
             if state.extra_passes > 0:
@@ -172,7 +172,7 @@ class SDCA(Options):
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
         """Guess the relative gap from the rows met in the last pass; it lags behind."""
         gap, gain, weight = state.room.met
-        W = state.W[: shape(state.rows)[1]]
+        W = state.W[: shape(problem.rows)[1]]
         square = np.einsum("jk,jk->k", W, W) + state.constant.beta**2
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))

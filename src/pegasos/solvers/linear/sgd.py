@@ -36,6 +36,7 @@ from pegasos.problem.objective import Problem, blocks, weight
 from pegasos.solvers.checks import check_choice, check_count, check_positive
 from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.course import add_row, factor, tick, write_slopes
+from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -91,7 +92,7 @@ class SGD(Options):
         return state
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
-        first, problem = state.position, primal.seen(problem, state)
+        first, problem = state.position, seen(problem, state.centre)
         if first == 0:
             primal.draw_epoch(state, "iid" if self.variant == "r" else "epoch", 1)
             state.met[1] = 0.0
