@@ -2,11 +2,11 @@
 
 Rows whose mean is not short against them are seen from the mean (`data.centre`), and a run starts
 at the best bias of its first weights: shifting columns or targets then changes neither the steps
-nor their number. One-hot and pixel data too need fewer epochs that way (a9a: 19 instead of 32). The
-mean of texts is short, and would gain them nothing; several models on dense rows skip values of 0,
-which no longer are 0 when seen from elsewhere.
+nor their number. One-hot and pixel data too need fewer epochs that way (12,000 rows of a9a, C = 1,
+to 1e-3: 19 instead of 32). The mean of texts is short, and would gain them nothing; several models
+on dense rows skip values of 0, which no longer are 0 when seen from elsewhere.
 
-Any centre and any start are right, so both are found on a few rows where there are many.
+Where rows are many, a few decide whether to, and which constant to start from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pegasos.problem.bias import best_bias
 from pegasos.problem.objective import (
     Problem,
     Weights,
-    combination,
+    add_combination,
+    blocks,
     row_square_norms,
     typical_length,
 )
@@ -100,7 +101,9 @@ def part(problem: Problem, rows: Any) -> Problem:
 
 def mean_row(problem: Problem, rows: Any) -> FloatArray:
     """Return the weighted mean of some rows, shape (d,)."""
-    chosen = np.zeros((shape(problem.rows)[0], 1))
-    chosen[rows] = 1.0
-    total = combination(problem, chosen)[:, 0] * (problem.lam * problem.S)
-    return np.asarray(total / weights_of(problem, rows).sum())
+    n, d = shape(problem.rows)
+    share, m = np.zeros((n, 1)), np.zeros(d)
+    share[rows] = 1.0 / weights_of(problem, rows).sum()
+    for start, stop in blocks(problem.rows):
+        add_combination(problem.rows, problem.costs.weights, start, stop, share, m)
+    return m
