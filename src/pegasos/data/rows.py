@@ -9,8 +9,9 @@ A container answers, for its row x_i:
     fetch(rows, i)             a hint that row i is needed soon
 
 `W` is one weight vector of shape (d,) or many stored side by side, shape (d, K): a row is then read
-once and serves K models. All arrays inside a container are read-only, so that ordinary arrays and
-read-only memory maps are one and the same type to a kernel.
+once and serves K models. Rows may be seen from a centre m: x_i is then x_i - m throughout, and no
+row is changed for it (`centre`). All arrays inside a container are read-only, so that ordinary
+arrays and read-only memory maps are one and the same type to a kernel.
 """
 
 from __future__ import annotations
@@ -23,23 +24,54 @@ from scipy import sparse
 from pegasos.dispatch import by_tag, compiled, inlined, prefetch, reordering_sums
 
 AHEAD = 8  # rows between the one being read and the one being fetched
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def read_only(array: Any) -> Any:
+    """View an array as read-only, booleans as bytes: one type to kernels whatever it was."""
+    view = (array.view(np.uint8) if array.dtype == np.bool_ else array).view(np.ndarray)
+    view = view[...]
+    view.flags.writeable = False
+    return view
+
+
+class Centre(NamedTuple):
+    """The point m that rows are seen from, q_i = <m, x_i> for compressed rows, and ||m||^2.
+
+    Empty arrays stand for the origin: rows as they are.
+    """
+
+    m: FloatArray
+    q: FloatArray
+    square: float
+
+
+ORIGIN = Centre(read_only(np.zeros(0)), read_only(np.zeros(0)), 0.0)
 
 
 class DenseRows(NamedTuple):
     """Rows of a dense array in any memory order and of any real type."""
 
     X: Any
+    centre: Centre = ORIGIN
 
 
 class CsrRows(NamedTuple):
-    """Rows in compressed form; `indices` and `indptr` are unsigned views, validated beforehand."""
+    """Rows in compressed form; `indices` and `indptr` are unsigned views, validated beforehand.
+
+    Seen from a centre, w = v - t m is kept as v, t and <v, m>, two rows of W more than features, so
+    that a step still costs the stored values of its row:
+
+        <w, x_i - m> = <v, x_i> - t (q_i - ||m||^2) - <v, m>
+    """
 
     data: Any
     indices: Any
     indptr: Any
     width: int
+    centre: Centre = ORIGIN
 
 
 Rows: TypeAlias = Any  # DenseRows, CsrRows, or a container with `shape`, `size`, `precision`
@@ -107,14 +139,6 @@ def float_type(rows: Rows) -> np.dtype[Any]:
     return np.dtype(np.float32 if kind == np.float32 else np.float64)
 
 
-def read_only(array: Any) -> Any:
-    """View an array as read-only, booleans as bytes: one type to kernels whatever it was."""
-    view = (array.view(np.uint8) if array.dtype == np.bool_ else array).view(np.ndarray)
-    view = view[...]
-    view.flags.writeable = False
-    return view
-
-
 def _unsigned(array: Any) -> Any:
     """View indices as unsigned: they index without the wrap-around test of negative numbers."""
     return array.view(np.uint32 if array.dtype == np.int32 else np.uint64)
@@ -153,6 +177,14 @@ def _dense_product(X, i, w):  # type: ignore[no-untyped-def]
     return total
 
 
+@reordering_sums
+def _centred_product(X, i, m, w):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(w.shape[0]):
+        total += (X[i, j] - m[j]) * w[j]
+    return total
+
+
 @inlined
 def _sparse_product(rows, i, w):  # type: ignore[no-untyped-def]
     # Four sums hide the latency of loads and additions. Left to vectorise, this loop becomes gather
@@ -174,13 +206,14 @@ def _sparse_product(rows, i, w):  # type: ignore[no-untyped-def]
 
 @scores.register(DenseRows)
 def _(rows, i, W, z):  # type: ignore[no-untyped-def]
-    X = rows.X
+    X, m = rows.X, rows.centre.m
+    is_centred = len(m) > 0
     if W.ndim == 1:
-        z[0] = _dense_product(X, i, W)
+        z[0] = _centred_product(X, i, m, W) if is_centred else _dense_product(X, i, W)
     else:
         z[:] = 0.0
         for j in range(W.shape[0]):
-            x = X[i, j]
+            x = X[i, j] - m[j] if is_centred else np.float64(X[i, j])
             if x != 0:
                 for k in range(W.shape[1]):
                     z[k] += x * W[j, k]
@@ -188,13 +221,17 @@ def _(rows, i, W, z):  # type: ignore[no-untyped-def]
 
 @add.register(DenseRows)
 def _(rows, i, c, W):  # type: ignore[no-untyped-def]
-    X = rows.X
-    if W.ndim == 1:
+    X, m = rows.X, rows.centre.m
+    is_centred = len(m) > 0
+    if W.ndim == 1 and is_centred:
+        for j in range(W.shape[0]):
+            W[j] += c[0] * (X[i, j] - m[j])
+    elif W.ndim == 1:
         for j in range(W.shape[0]):
             W[j] += c[0] * X[i, j]
     else:
         for j in range(W.shape[0]):
-            x = X[i, j]
+            x = X[i, j] - m[j] if is_centred else np.float64(X[i, j])
             if x != 0:
                 for k in range(W.shape[1]):
                     W[j, k] += c[k] * x
@@ -202,9 +239,11 @@ def _(rows, i, c, W):  # type: ignore[no-untyped-def]
 
 @square_norm.register(DenseRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
-    total = 0.0
+    total, m = 0.0, rows.centre.m
+    is_centred = len(m) > 0
     for j in range(rows.X.shape[1]):
         x = np.float64(rows.X[i, j])  # float() keeps float32 in Numba
+        x = x - m[j] if is_centred else x
         total += x * x
     return total
 
@@ -229,36 +268,57 @@ def _(rows, i):  # type: ignore[no-untyped-def]
 
 @scores.register(CsrRows)
 def _(rows, i, W, z):  # type: ignore[no-untyped-def]
+    (_, q, square), d = rows.centre, rows.width
+    is_centred = len(q) > 0
     if W.ndim == 1:
         z[0] = _sparse_product(rows, i, W)
+        if is_centred:
+            z[0] -= W[d] * (q[i] - square) + W[d + 1]
     else:
         z[:] = 0.0
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             x, j = rows.data[p], rows.indices[p]
             for k in range(W.shape[1]):
                 z[k] += x * W[j, k]
+        if is_centred:
+            for k in range(W.shape[1]):
+                z[k] -= W[d, k] * (q[i] - square) + W[d + 1, k]
 
 
 @add.register(CsrRows)
 def _(rows, i, c, W):  # type: ignore[no-untyped-def]
+    (_, q, _), d = rows.centre, rows.width
+    is_centred = len(q) > 0
     if W.ndim == 1:
         step = c[0]
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             W[rows.indices[p]] += step * rows.data[p]
+        if is_centred:
+            W[d] += step
+            W[d + 1] += step * q[i]
     else:
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             x, j = rows.data[p], rows.indices[p]
             for k in range(W.shape[1]):
                 W[j, k] += c[k] * x
+        if is_centred:
+            for k in range(W.shape[1]):
+                W[d, k] += c[k]
+                W[d + 1, k] += c[k] * q[i]
 
 
 @square_norm.register(CsrRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
-    total = 0.0
+    (m, _, square), total, stored = rows.centre, 0.0, 0.0
+    is_centred = len(m) > 0
     for p in range(rows.indptr[i], rows.indptr[i + 1]):
         x = np.float64(rows.data[p])
+        if is_centred:
+            centre = m[rows.indices[p]]
+            x, stored = x - centre, stored + centre * centre
         total += x * x
-    return total
+    rest = square - stored  # of the features that are 0 in this row
+    return total + rest if rest > ROUNDING * square else total
 
 
 @sizes.register(CsrRows)

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pegasos.data.centre import weight_count
 from pegasos.data.rows import FloatArray, Rows, add, shape, square_norms, stored_values
 from pegasos.dispatch import compiled, inlined
 
@@ -96,8 +97,8 @@ def blocks(rows: Rows, values: int = VALUES_PER_CALL) -> list[tuple[int, int]]:
 
 
 def combination(problem: Problem, A: FloatArray) -> FloatArray:
-    """Return w(a) = 1/(lam S) sum_i s_i a_i x_i, shape (d, K)."""
-    W = np.zeros((shape(problem.rows)[1], A.shape[1]))
+    """Return w(a) = 1/(lam S) sum_i s_i a_i x_i, as many rows as these rows' weights have."""
+    W = np.zeros((weight_count(problem.rows), A.shape[1]))
     for start, stop in blocks(problem.rows):
         add_combination(problem.rows, problem.costs.weights, start, stop, A, flat(W))
     W /= problem.lam * problem.S

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasos.data.rows import as_rows
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, slope, value
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.catalogue import resolve
@@ -12,6 +13,7 @@ from pegasos.solvers.linear.median import Kinks, first_kink, second_kink, weight
 from pegasos.solvers.linear.pegasos import Pegasos
 from tests.conftest import draw
 
+LOSSES = [Hinge(), EpsilonInsensitive(0.2), EpsilonInsensitive(0.0)]
 PLACES = st.lists(
     st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=1, max_size=40
 )  # few values: ties are frequent
@@ -42,10 +44,10 @@ def test_slopes_rise_at_the_kinks(loss):
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("is_regression", [False, True])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_each_batch_is_balanced_at_its_best_bias(is_regression, weighted):
-    loss = EpsilonInsensitive(0.2) if is_regression else Hinge()
+def test_each_batch_is_balanced_at_its_best_bias(loss, weighted):
+    is_regression = isinstance(loss, EpsilonInsensitive)
     for seed in range(5):
         drawn = draw(loss, seed, n=12, bias="free", regression=is_regression, weighted=weighted)
         solver = resolve(Pegasos(batch_size=12), loss, "free-batch")
@@ -60,6 +62,19 @@ def test_each_batch_is_balanced_at_its_best_bias(is_regression, weighted):
             around = np.concatenate([b + np.linspace(-3, 3, 601), [b - 1e-7, b + 1e-7]])
             others = [sum_of_losses(loss, drawn, z, other) for other in around]
             assert total <= min(others) + 1e-9
+
+
+@pytest.mark.fast
+def test_a_row_at_both_kinks_may_fall_too():
+    # epsilon = 0, targets 0 and 1, w = 0: b = 0 is the first best bias, where row 0 has both of its
+    # kinks. Row 1 pulls with a = 1, so row 0 must take on -1.
+    loss = EpsilonInsensitive(0.0)
+    rows, Y = as_rows(np.eye(2)), np.array([[0.0], [1.0]])
+    problem = make_problem(loss, rows, Y, None, 0.1, "free")
+    solver = resolve(Pegasos(batch_size=2), loss, "free-batch")
+    state = solver.start(problem, 0, None)
+    solver.advance(problem, state)
+    assert state.tail.sums.older.ravel().tolist() == [-1.0, 1.0]
 
 
 def sum_of_losses(loss, drawn, z, b):

@@ -312,3 +312,43 @@ def test_warm_start_goes_on_from_the_dual_point():
     sdca = solve(drawn.problem, resolve("sdca", Hinge(), "free"), Stopping(tol=1e-6))
     guest = solve(drawn.problem, Pegasos(), Stopping(tol=1e-9, max_iter=2), previous=sdca.state)
     assert guest.certificate.gap < 0.5 * cold.certificate.gap
+
+
+@pytest.mark.fast
+def test_a_warm_start_draws_its_one_permutation():
+    problem = draw(Hinge(), 5, n=40).problem
+    solver = Pegasos(sampling="fixed")
+    first, visits = run_epochs(problem, solver, 2)
+    assert visits[:40] == visits[40:] != sorted(visits[:40])
+    again = solver.start(problem, 1, first)
+    orders = []
+    for _ in range(2):
+        solver.advance(problem, again)
+        orders.append(again.order.tolist())
+    assert orders[0] == orders[1] != sorted(orders[0])
+    assert sorted(orders[0]) == list(range(40))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.1)], ids=str)
+def test_dual_numbers_after_independent_draws_are_averages_over_visits(loss):
+    is_regression = isinstance(loss, EpsilonInsensitive)
+    problem = draw(loss, 6, n=20, regression=is_regression).problem
+    state, _ = run_epochs(problem, Pegasos(sampling="iid"), 3)
+    A, scale = primal.dual_point(problem, state)
+    was_visited = state.tail.sums.visits[:, 0] > 0
+    assert was_visited.any()
+    np.testing.assert_allclose(state.A[was_visited], scale * A[was_visited])
+    assert (np.abs(state.A) <= 1.0).all()
+
+
+@pytest.mark.fast
+def test_implicit_steps_on_a_batch_of_similar_rows_do_not_overshoot():
+    # Damped by its own weight alone, every one of ten similar rows would repair the same loss.
+    rng = np.random.default_rng(0)
+    X, Y = 1.0 + 0.3 * rng.standard_normal((40, 4)), np.ones((40, 1))
+    Y[X[:, 0] < X[:, 0].mean()] = -1.0
+    problem = make_problem(SquaredHinge(), as_rows(X), Y, None, 1e-4)
+    state, _ = run_epochs(problem, Pegasos(batch_size=10), 5)
+    W, _ = primal.last_weights(problem, state)
+    assert (np.maximum(0.0, 1.0 - Y * (X @ W)) ** 2).mean() <= 2.0  # 1 at w = 0

@@ -13,6 +13,8 @@
                        not strongly convex in b, and convergence is like 1/sqrt(t)
     free-batch         the offset minimises the loss of each mini-batch (`median`)
 
+The offset of a free bias starts at the best bias of the first weights in every way (`offsets`).
+
 [SSSC11] Sec. 6. Its eq. (25) drops the lam/2 ||w||^2 that J must contain.
 """
 
@@ -24,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.objective import Problem, row_square_norms, typical_length
+from pegasos.problem.objective import Problem, typical_length
 
 FREE_SCALE = 0.3  # constant feature around the centre, in root mean square row lengths
 WIDEN, NARROW = 1.2, 0.5  # the search's step: while the sign of J' stays, and when it turns
@@ -52,22 +54,26 @@ class Search:
     due: int = 1  # passes after which the bias moves
 
 
-def new_constant(problem: Problem, way: str) -> Constant:
-    """Return the constant feature that a way of finding the bias begins with."""
+def new_constant(problem: Problem, way: str, squares: FloatArray | None = None) -> Constant:
+    """Return the constant feature that a way of finding the bias begins with.
+
+    `squares` holds ||x_i||^2 of every row, which the way "free" needs.
+    """
     K = problem.costs.Y.shape[1]
     scale, rate = problem.bias_scale, 0.0
     if problem.is_free:
         scale = 0.0
-        if way == "free":
-            scale = FREE_SCALE * typical_length(problem, row_square_norms(problem))
+        if squares is not None and way == "free":
+            scale = FREE_SCALE * typical_length(problem, squares)
         rate = 1.0 if way == "free-subgradient" else 0.0
     return Constant(scale, np.zeros(K), np.zeros(K), rate)
 
 
 def new_search(problem: Problem) -> Search:
-    """Return the start of an outer search; its first step is as long as the targets are large."""
+    """Return the start of an outer search; its first step is as long as the targets are wide."""
     Y = problem.costs.Y
-    return Search(np.maximum(np.abs(Y).max(axis=0), 1e-3), np.zeros(Y.shape[1]))
+    half = 0.5 * (Y.max(axis=0) - Y.min(axis=0))
+    return Search(np.maximum(half, 1e-3), np.zeros(Y.shape[1]))
 
 
 def move_centre(constant: Constant, a: FloatArray) -> None:

@@ -98,8 +98,13 @@ def bias(problem: Problem, course: Course, constant: Constant) -> FloatArray:
     return constant.offset + constant.scale**2 * factor(problem, course) * constant.total
 
 
-def fold(course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Constant) -> None:
-    """Put c into v and the sums of dual numbers; bring the average's remainder up to date."""
+def fold(
+    course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Constant, v: FloatArray
+) -> None:
+    """Put c into v and the sums of dual numbers; bring the average's remainder up to date.
+
+    `v` is the part of V that is weights of features.
+    """
     if len(R) > 0:
         R -= course.passed * V
         course.passed[:] = 0.0
@@ -108,7 +113,7 @@ def fold(course: Course, V: FloatArray, R: FloatArray, sums: Sums, constant: Con
             array *= course.c
         course.c[:] = 1.0
     if course.radius[0] < np.inf:
-        course.square[:] = [column @ column for column in V.T]
+        course.square[:] = [column @ column for column in v.T]
         course.square[:] += (constant.scale * constant.total) ** 2
 
 
@@ -155,7 +160,8 @@ def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
     square_scale, q = constant.scale**2, 0.0
     scores(problem.rows, i, V, z)
     if max(upper(loss, 1.0), -lower(loss, 1.0), upper(loss, -1.0), -lower(loss, -1.0)) > 1.0:
-        # A steep loss: an implicit step.
+        # A steep loss: an implicit step. Of a batch, every row answers for all of it: by its own
+        # weight alone, similar rows would overshoot as many times as they are, and diverge.
         q = step.s * step.eta * (square_norm(problem.rows, i) + square_scale)
     for m in range(len(z)):
         own = step.before * course.c[m] * (z[m] + square_scale * constant.total[m])

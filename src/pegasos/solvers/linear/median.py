@@ -132,7 +132,8 @@ def write_balanced_slopes(problem, order, first, stop, m, run, b):  # type: igno
         z, y = A[t - first, m], Y[order[t], m]
         low, high = first_kink(loss, y) - z, second_kink(loss, y) - z
         a = 1.0 if b < low else (-1.0 if b > high else 0.0)
-        A[t - first, m] = rise if b == low else (-fall if b == high else a)
+        part = (rise if b == low else 0.0) - (fall if b == high else 0.0)  # both at epsilon = 0
+        A[t - first, m] = part if low <= b <= high else a
 
 
 @inlined

@@ -22,8 +22,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pegasos.data.centre import as_from_origin
 from pegasos.data.order import Sampling, below
-from pegasos.data.rows import AHEAD, FloatArray, fetch
+from pegasos.data.rows import AHEAD, FloatArray, fetch, shape
 from pegasos.dispatch import kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
@@ -40,6 +41,7 @@ from pegasos.solvers.linear.course import (
     write_slopes,
 )
 from pegasos.solvers.linear.median import Kinks, median_pass
+from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -95,16 +97,14 @@ class Pegasos(Options):
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
         self.check()
-        state = primal.new_state(problem, seed, self.bias_way, self.sampling == "iid")
-        n = len(state.order)
+        n, _ = shape(problem.rows)
         if self.batch_size > n:
             raise InvalidParameter(
                 f"batch_size must be at most the number of rows, {n}; got {self.batch_size}."
             )
-        if previous is not None:
-            primal.go_on_from(problem, state, previous)
+        state = primal.start(problem, seed, self.bias_way, self.sampling == "iid", previous)
         if self.output == "average":
-            W, b = primal.last_weights(problem, state)  # an earlier run counts with its outcome
+            W, b = primal.own_weights(problem, state)  # an earlier run counts with its outcome
             state.R = -W * state.course.N[0]
             state.course.biases[:] = b * state.course.N[0]
         if self.projection:
@@ -114,6 +114,7 @@ class Pegasos(Options):
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
         n, k, first = len(state.order), int(self.batch_size), state.position
+        problem = seen(problem, state.centre)
         if first == 0:
             primal.draw_epoch(state, self.sampling, k)
             self._plan_pick(state)
@@ -155,7 +156,7 @@ class Pegasos(Options):
         if self.output == "average" and state.course.N[0] > 0.0:
             primal.refold(state)
             N = state.course.N[0]
-            return -state.R / N, state.course.biases / N
+            return as_from_origin(state.centre, -state.R / N, state.course.biases / N)
         if self.output == "random" and state.picked is not None:
             return state.picked
         return primal.last_weights(problem, state)

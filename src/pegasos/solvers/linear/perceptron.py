@@ -34,8 +34,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from pegasos.data.centre import as_from_centre, as_from_origin, weight_count
 from pegasos.data.order import below, identity, shuffle
-from pegasos.data.rows import AHEAD, FloatArray, add, fetch, scores, shape
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import inlined, kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
@@ -50,6 +51,7 @@ from pegasos.problem.objective import (
 )
 from pegasos.solvers.checks import check_choice, check_count
 from pegasos.solvers.linear.length import at_best_length
+from pegasos.solvers.linear.offsets import centred, seen
 from pegasos.solvers.protocol import Advance, DualPoint
 
 Output = Literal["average", "random", "longest", "last"]
@@ -97,11 +99,15 @@ class Run(NamedTuple):
 
 @dataclass
 class PerceptronState:
-    """A run and where it stands: the order of the rows and the next place in it."""
+    """A run and where it stands: the order of the rows and the next place in it.
+
+    Rows far from the origin are seen from `centre` (`offsets`).
+    """
 
     run: Run
     order: Any
     random: Any
+    centre: Centre
     position: int = 0
     passes: int = 0
 
@@ -132,16 +138,19 @@ class Perceptron(Options):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PerceptronState:
         scale = problem.bias_scale
         if problem.is_free:
-            scale = typical_length(problem, row_square_norms(problem))
-        n, d = shape(problem.rows)
-        random = np.array([seed], dtype=np.uint64)
-        run = new_run(problem, (d, scale), self.output, self.passes, random)
+            problem, squares = centred(problem, row_square_norms(problem))
+            scale = typical_length(problem, squares)
+        rows, random = problem.rows, np.array([seed], dtype=np.uint64)
+        size = weight_count(rows), scale
+        run = new_run(problem, size, self.output, self.passes, random)
         if isinstance(previous, PerceptronState):  # a pass of another method is no pass of this
-            run.now.W[:], run.now.beta[:] = previous.run.now.W, previous.run.now.beta
-        return PerceptronState(run, identity(n), random)
+            W, b = as_from_origin(previous.centre, *handed_out(previous.run, "last"))
+            run.now.W[:], b = as_from_centre(rows, W, b)
+            run.now.beta[:] = b / scale if scale > 0.0 else 0.0
+        return PerceptronState(run, identity(shape(rows)[0]), random, rows.centre)
 
     def advance(self, problem: Problem, state: PerceptronState) -> Advance:
-        n = len(state.order)
+        n, problem = len(state.order), seen(problem, state.centre)
         if state.position == 0:
             shuffle(state.order, state.random)
         _, length = blocks(problem.rows)[0]
@@ -156,7 +165,8 @@ class Perceptron(Options):
     def iterate(
         self, problem: Problem, state: PerceptronState
     ) -> tuple[FloatArray, FloatArray]:
-        return at_best_length(problem, *handed_out(state.run, self.output))
+        W, b = as_from_origin(state.centre, *handed_out(state.run, self.output))
+        return at_best_length(problem, W, b)
 
     def dual_point(self, problem: Problem, state: PerceptronState) -> DualPoint | None:
         return None

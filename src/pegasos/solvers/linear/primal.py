@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos.data.centre import as_from_origin, settle, weight_count
 from pegasos.data.order import (
     NEVER_IDLE,
     Stretches,
@@ -16,8 +17,8 @@ from pegasos.data.order import (
     permute,
     stretches_of,
 )
-from pegasos.data.rows import FloatArray, shape
-from pegasos.problem.objective import Problem, combination, flat
+from pegasos.data.rows import ORIGIN, Centre, FloatArray, shape
+from pegasos.problem.objective import Problem, combination, flat, row_square_norms
 from pegasos.solvers.linear.constant import (
     Constant,
     Search,
@@ -27,6 +28,7 @@ from pegasos.solvers.linear.constant import (
     search_on,
 )
 from pegasos.solvers.linear.course import Course, Run, Scratch, bias, factor, fold, new_course
+from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.linear.tail import Tail, new_tail, own_averages
 from pegasos.solvers.protocol import DualPoint
 
@@ -42,7 +44,11 @@ class Mark(NamedTuple):
 
 @dataclass
 class PrimalState:
-    """A run of a primal method; the weights are factor(course) * V, V of shape (d, K)."""
+    """A run of a primal method; the weights are factor(course) * V, V of shape (d, K).
+
+    Rows far from the origin are seen from `centre` (`offsets`); weights and biases here are for
+    what is seen. V then may have more rows than features (`CsrRows`).
+    """
 
     V: FloatArray
     R: FloatArray  # the average's remainder (d, K); (0, K) where no average is kept
@@ -61,18 +67,43 @@ class PrimalState:
     position: int = 0  # in the present epoch
     pick: int = -1  # position at which weights are to be remembered; -1: not in this epoch
     picked: tuple[FloatArray, FloatArray] | None = None
+    centre: Centre = ORIGIN
 
     @property
     def A(self) -> FloatArray:  # noqa: N802
         """Average dual numbers, shape (n, K): where another run may start from."""
-        return self.tail.sums.older / max(1, self.tail.length())
+        older, _, visits = self.tail.sums
+        return older / np.maximum(1, visits[:, :1] if len(visits) else self.tail.length())
 
 
-def new_state(problem: Problem, seed: int, way: str, is_independent: bool) -> PrimalState:
-    """Return a run at w = 0."""
-    (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
+def start(
+    problem: Problem, seed: int, way: str, is_independent: bool, previous: Any | None
+) -> PrimalState:
+    """Return a run at w = 0, or where an earlier one on the same rows ended."""
+    squares = None
+    if problem.is_free:
+        problem, squares = centred(problem, row_square_norms(problem))
+    state = new_state(problem, seed, way, is_independent, squares)
+    if previous is not None:
+        go_on_from(problem, state, previous)
+    if problem.is_free:
+        W, _ = own_weights(problem, state)
+        state.constant.offset[:] = starting_biases(problem, W)
+    return state
+
+
+def new_state(
+    problem: Problem,
+    seed: int,
+    way: str,
+    is_independent: bool,
+    squares: FloatArray | None = None,
+) -> PrimalState:
+    """Return a run at w = 0, b = 0 on the rows as given, whose square lengths may be known."""
+    (n, _), K, d = shape(problem.rows), problem.costs.Y.shape[1], weight_count(problem.rows)
     return PrimalState(
-        constant=new_constant(problem, way),
+        centre=problem.rows.centre,
+        constant=new_constant(problem, way, squares),
         V=np.zeros((d, K)),
         R=np.zeros((0, K)),
         marks=[Mark(np.zeros((d, K)), 0.0)] * 2 if is_independent else [],
@@ -103,16 +134,14 @@ def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
     tail.epochs = tail.middle = epochs
     if state.marks:
         state.marks[1] = Mark(state.V.copy(), float(state.course.N[0]))
-    if problem.is_free:
-        state.constant.offset[:] = previous.constant.offset
-    elif problem.bias_scale > 0.0:
+    if problem.bias_scale > 0.0:
         s = problem.costs.weights.values[:, None]
         state.constant.total[:] = epochs * (s * A).sum(axis=0)
 
 
 def draw_epoch(state: PrimalState, sampling: str, size: int) -> None:
     """Write the rows of the next epoch into the order."""
-    if sampling == "epoch" or (sampling == "fixed" and state.course.N[0] == 0.0):
+    if sampling == "epoch" or (sampling == "fixed" and state.passes == 0):
         permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
     elif sampling == "iid" and size == 1:
         draw(state.order, len(state.order), state.random)
@@ -130,8 +159,9 @@ def run_of(state: PrimalState, size: int) -> Run:
 
 def refold(state: PrimalState) -> None:
     """Fold what projections and averaging left aside into the sums."""
-    c = state.course.c.copy()
-    fold(state.course, state.V, state.R, state.tail.sums, state.constant)
+    c, v = state.course.c.copy(), settle(state.centre, state.V)
+    settle(state.centre, state.R)
+    fold(state.course, state.V, state.R, state.tail.sums, state.constant, v)
     if (c < 1.0).any():
         state.marks = [Mark(mark.V * c, mark.N) for mark in state.marks]
 
@@ -149,10 +179,15 @@ def end_epoch(problem: Problem, state: PrimalState, way: str, times: int = 1) ->
         state.marks = [state.marks[1], Mark(state.V.copy(), float(state.course.N[0]))]
 
 
-def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:
-    """Return the present weights and biases."""
+def own_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:
+    """Return the present weights and biases, for the rows as the run sees them."""
     course = state.course
     return state.V * factor(problem, course), bias(problem, course, state.constant)
+
+
+def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, FloatArray]:
+    """Return the present weights and biases to hand out."""
+    return as_from_origin(state.centre, *own_weights(problem, state))
 
 
 def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
@@ -162,7 +197,8 @@ def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
         return None
     if not state.marks:  # every row was met once per epoch
         return DualPoint(tail.sums.older, 1.0 / tail.length())
-    return DualPoint(own_averages(problem, tail, *last_weights(problem, state)), 1.0)
+    W, b = own_weights(problem, state)
+    return DualPoint(own_averages(seen(problem, state.centre), tail, W, b), 1.0)
 
 
 def tail_weights(
@@ -180,9 +216,10 @@ def tail_weights(
     b = bias(problem, state.course, state.constant)
     if state.marks:
         mark = state.marks[0]
-        return (state.V - mark.V) / (problem.lam * (state.course.N[0] - mark.N)), b
+        W = (state.V - mark.V) / (problem.lam * (state.course.N[0] - mark.N))
+        return as_from_origin(state.centre, W, b)
     if not problem.is_free:
         return None
-    W = combination(problem, tail.sums.older)
+    W = combination(seen(problem, state.centre), tail.sums.older)
     W /= tail.length()
-    return W, b
+    return as_from_origin(state.centre, W, b)

@@ -8,7 +8,7 @@ maximum along its coordinate (`problem.losses.dual_step`).
 
 Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penalised around a centre
 c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
-the multiplier of sum_i s_i a_i = 0).
+the multiplier of sum_i s_i a_i = 0). It starts at the best constant; see `offsets`.
 
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
@@ -27,8 +27,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from pegasos.data.centre import settle, weight_count
 from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretches_of
-from pegasos.data.rows import AHEAD, FloatArray, add, fetch, scores, shape
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
@@ -43,6 +44,7 @@ from pegasos.problem.objective import (
 )
 from pegasos.solvers.checks import check_flag
 from pegasos.solvers.linear.constant import FREE_SCALE
+from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
@@ -71,7 +73,11 @@ class Room(NamedTuple):
 
 @dataclass
 class SdcaState:
-    """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature."""
+    """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature.
+
+    Rows far from the origin are seen from `centre` (`offsets`); W then may have more rows than
+    features (`CsrRows`).
+    """
 
     A: FloatArray
     W: FloatArray
@@ -82,6 +88,7 @@ class SdcaState:
     random: Any
     room: Room
     stretches: Stretches
+    centre: Centre
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -106,31 +113,35 @@ class SDCA(Options):
         check_flag(self, "shrinking")
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState:
-        (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
+        (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
+        squares, scale = row_square_norms(problem), problem.bias_scale
+        if problem.is_free:
+            problem, squares = centred(problem, squares)
+            scale = FREE_SCALE * typical_length(problem, squares)
         state = SdcaState(
             A=np.zeros((n, K)) if previous is None else previous.A,
-            W=np.zeros((d, K)),
-            constant=Constant(problem.bias_scale, np.zeros(K), np.zeros(K)),
-            square_norms=row_square_norms(problem),
+            W=np.zeros((weight_count(problem.rows), K)),
+            constant=Constant(scale, np.zeros(K), np.zeros(K)),
+            square_norms=squares,
             order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
             room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
+            centre=problem.rows.centre,
         )
-        if problem.is_free:
-            scale = FREE_SCALE * typical_length(problem, state.square_norms)
-            state.constant = state.constant._replace(scale=scale)
+        _, beta, offset = state.constant
         if previous is not None:
-            if problem.is_free:
-                state.constant.offset[:] = previous.constant.offset
             state.W[:] = combination(problem, state.A)
             s = problem.costs.weights.values[:, None]
             total = (s * state.A).sum(axis=0) / (problem.lam * problem.S)
-            state.constant.beta[:] = state.constant.scale * total
+            beta[:] = scale * total
+        if problem.is_free:
+            offset[:] = starting_biases(problem, state.W) - scale * beta
         return state
 
     def advance(self, problem: Problem, state: SdcaState) -> Advance:
+        problem = seen(problem, state.centre)
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
@@ -147,6 +158,7 @@ class SDCA(Options):
         ends_epoch = ends_pass and state.extra_passes == 0
         if ends_pass:
             state.position = 0
+            settle(state.centre, state.W)
             if problem.is_free:
                 state.constant.offset[:] += state.constant.scale * state.constant.beta
             if state.extra_passes > 0:
@@ -160,7 +172,8 @@ class SDCA(Options):
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
         """Guess the relative gap from the rows met in the last pass; it lags behind."""
         gap, gain, weight = state.room.met
-        square = np.einsum("jk,jk->k", state.W, state.W) + state.constant.beta**2
+        W = state.W[: shape(problem.rows)[1]]
+        square = np.einsum("jk,jk->k", W, W) + state.constant.beta**2
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
 

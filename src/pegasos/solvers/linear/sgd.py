@@ -36,6 +36,7 @@ from pegasos.problem.objective import Problem, blocks, weight
 from pegasos.solvers.checks import check_choice, check_count, check_positive
 from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.course import add_row, factor, tick, write_slopes
+from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -85,14 +86,13 @@ class SGD(Options):
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
         self.check()
-        state = primal.new_state(problem, seed, self.bias_way, self.variant == "r")
+        state = primal.start(problem, seed, self.bias_way, self.variant == "r", previous)
         if previous is not None:
-            primal.go_on_from(problem, state, previous)
             state.met[0] = np.nan  # the gains of an earlier run are not known: no estimate
         return state
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
-        first = state.position
+        first, problem = state.position, seen(problem, state.centre)
         if first == 0:
             primal.draw_epoch(state, "iid" if self.variant == "r" else "epoch", 1)
             state.met[1] = 0.0
