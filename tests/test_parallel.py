@@ -98,6 +98,81 @@ def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
         signal.signal(signal.SIGUSR1, earlier)
 
 
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_no_more_parts_are_under_way_than_may_be(at_once):
+    done, running, most, change = np.zeros(9, dtype=int), [0], [0], threading.Lock()
+
+    def work(part):
+        with change:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        done[part] += 1
+        with change:
+            running[0] -= 1
+
+    each(work, range(9), at_once)
+    assert done.tolist() == [1] * 9
+    assert most[0] <= at_once
+
+
+class Library:
+    """A library of matrix products as threadpoolctl shows it: only one thread may set limits."""
+
+    num_threads = 4
+
+    def set_num_threads(self, count):
+        raise AssertionError("this thread may not set limits")
+
+    def _real_set_num_threads(self, count):
+        self.num_threads = count
+
+
+@pytest.fixture
+def libraries(monkeypatch):
+    found = {False: [Library(), Library()], True: [Library()]}
+    monkeypatch.setattr(parallel, "_libraries", found.get)
+    return [*found[False], *found[True]]
+
+
+def test_matrix_products_take_one_thread_while_anyone_is_inside(libraries):
+    counts = lambda: [library.num_threads for library in libraries]  # noqa: E731
+    outer, inner = parallel.OneBlasThread(), []
+
+    def work():
+        with outer:
+            inner.append(counts())
+
+    with outer, outer:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert counts()[:2] == [1, 1]
+    assert inner == [[1, 1, 1]]
+    assert counts() == [4, 4, 4]
+
+
+def test_a_forked_child_takes_back_the_limit_of_threads_it_does_not_have(libraries):
+    limits, may_end, is_in = parallel.OneBlasThread(), threading.Event(), threading.Event()
+
+    def work():
+        with limits:
+            is_in.set()
+            may_end.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    is_in.wait()
+    limits.forget_others()  # as the child does
+    with limits:
+        assert [library.num_threads for library in libraries[:2]] == [1, 1]
+    assert [library.num_threads for library in libraries[:2]] == [4, 4]
+    limits.inside += 1  # the thread of the parent is there after all
+    limits.before = [4, 4]
+    may_end.set()
+    thread.join()
+
+
 def test_work_within_work_ends(monkeypatch):
     monkeypatch.setattr(parallel, "cores", lambda: 2)
     monkeypatch.setattr(parallel, "_pools", {})

@@ -25,6 +25,7 @@ from pegasos.errors import (
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import Parameters
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import watch_for
@@ -42,6 +43,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     certificate_: Certificate
     _ball: Ball | None
 
+    @one_blas_thread
     def _fit_models(
         self,
         parameters: Parameters,
@@ -126,6 +128,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """Return decision values of shape (n, K)."""
         raise NotImplementedError
 
+    @one_blas_thread
     def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return decision values of shape (n, K) and bounds on the optimum's."""
         check_is_fitted(self)
@@ -186,7 +189,7 @@ def stack_level() -> int:
     frame, level = inspect.currentframe(), 0
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if not name.startswith(("pegasos.", "sklearn.")):
+        if not name.startswith(("pegasos.", "sklearn.", "joblib.", "contextlib")):
             return level
         frame, level = frame.f_back, level + 1
     return 1
