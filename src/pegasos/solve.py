@@ -18,6 +18,7 @@ from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
+from pegasos.disk_cache import how_often
 from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem
@@ -33,8 +34,8 @@ UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so f
 ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive semi-definite
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
-COMPILES = "compiling for this kind of data, once per machine; about 10 s"
-COMPILES_OWN_LOSS = "compiling for a loss of your own, once per session; about 10 s"
+COMPILES = "compiling for this kind of data (about 10 s), {}"
+COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
 
 Decided = Callable[[FloatArray, FloatArray], Any]
 
@@ -109,7 +110,8 @@ class _Run:
         self.problem, self.solver, self.stopping, self.watch = problem, solver, stopping, watch
         self.decided = decided
         is_own = getattr(problem.costs.loss, "is_of_this_process", False)
-        self.compilation = Compilation(watch.announce, COMPILES_OWN_LOSS if is_own else COMPILES)
+        text = COMPILES_OWN_LOSS if is_own else COMPILES.format(how_often())
+        self.compilation = Compilation(watch.announce, text)
         self.judge, self.trace = Judge(problem), Trace()
         self.begin = time.perf_counter()
         self.n, _ = shape(problem.rows)
