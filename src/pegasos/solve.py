@@ -67,15 +67,17 @@ def solve(
     previous: Any | None = None,
     watch: Watch | None = None,
     decided: Decided | None = None,
+    interrupts: Interrupts | None = None,
 ) -> Solution:
     """Run a solver until its certificate, or a limit, says stop.
 
     `decided` takes lower and upper bounds (n, K) on the optimum's decision values and tells which
-    labels they settle; by default, those whose interval does not hold 0.
+    labels they settle; by default, those whose interval does not hold 0. `interrupts` says what
+    Ctrl-C means; by default, the model so far is kept.
     """
     run = _Run(problem, solver, stopping, watch or Log(), decided or has_settled_sign)
-    with Interrupts() as interrupts, run.watch, run.compilation:
-        run.interrupts = interrupts
+    run.interrupts = interrupts or Interrupts()
+    with run.interrupts, run.watch, run.compilation:
         state = solver.start(problem, seed, previous)
         outcome = None
         while outcome is None:

@@ -25,6 +25,7 @@ from pegasos.errors import (
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import Parameters
+from pegasos.interrupt import Interrupts
 from pegasos.parallel import one_blas_thread
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
@@ -78,6 +79,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             previous=self._previous(Y),
             watch=watch_for(self.verbose, stopping.tol, callbacks),
             decided=decided,
+            interrupts=Interrupts(keeps=self.on_interrupt == "keep"),
         )
         if solution.lam != self.lam_:  # a solver was given another measure of the penalty
             self.lam_, self.C_ = solution.lam, 1.0 / (solution.lam * S)
@@ -115,7 +117,9 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
         if solution.outcome is Outcome.INTERRUPT:
             warnings.warn(
-                f"Fit interrupted; the model so far is kept: {solution.certificate}.",
+                "Fit interrupted by Ctrl-C, half-trained; the model so far is kept: "
+                f"{solution.certificate}. To stop a search or another loop of fits, press Ctrl-C "
+                'twice, or set on_interrupt="raise".',
                 FitInterrupted,
                 stacklevel=stack_level(),
             )
