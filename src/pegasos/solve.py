@@ -79,11 +79,11 @@ def solve(
     run.interrupts = interrupts or Interrupts()
     with run.interrupts, run.watch, run.compilation:
         state = solver.start(problem, seed, previous)
-        outcome = None
-        while outcome is None:
-            step = solver.advance(problem, state)
-            outcome = run.after(step, state)
-        outcome = run.finish(state, outcome)
+        try:
+            outcome = run.advance_to_end(state)
+        finally:
+            if hasattr(state, "rounds"):  # a generator that holds the state that holds it
+                state.rounds = None
         certificate = run.certificate(outcome)
         run.watch.finished(certificate)
         judge = run.judge
@@ -127,6 +127,14 @@ class _Run:
     def seconds(self) -> float:
         """Return the seconds since the start, without those spent compiling."""
         return time.perf_counter() - self.begin - self.compilation.seconds
+
+    def advance_to_end(self, state: Any) -> Outcome:
+        """Have the solver advance until something says stop; certify the end."""
+        outcome = None
+        while outcome is None:
+            step = self.solver.advance(self.problem, state)
+            outcome = self.after(step, state)
+        return self.finish(state, outcome)
 
     def after(self, step: Any, state: Any) -> Outcome | None:
         """Take note of an advance; certify if it is time to; say whether to stop."""

@@ -75,7 +75,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         squared hinge and epsilon-insensitive.
     cache_size : float, optional
         Megabytes of memory for kernel values, and for a compressed copy of dense rows that are
-        mostly zeros. By default a quarter of the machine's memory.
+        mostly zeros. By default a quarter of the machine's memory, less what the caches of other
+        fits hold that this process has under way.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven; for several
         models, each of them.

@@ -37,6 +37,7 @@ from pegasos.problem.kernels import (
     is_psd,
     left_factor,
 )
+from pegasos.problem.memory import note_store
 from pegasos.problem.pairs import (
     TILE_VALUES,
     TILES,
@@ -187,6 +188,7 @@ class Gram(Kernelized):
         room //= max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
         self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
+        note_store(self, self.store.nbytes)
         self.slot_of = np.full(n, -1, dtype=np.int32)
         self.owner = np.full(self.capacity, -1, dtype=np.int32)
         self.last_use = np.zeros(self.capacity, dtype=np.int64)
