@@ -45,13 +45,16 @@ setup: $(VENV)/.installed
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pegasos needs Python 3.11 or later; choose one with: make PYTHON=python3.11")'
+	@echo 'Setting up $(VENV) ...'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo 'Installing pegasos and what it needs into $(VENV) (about a minute) ...'
 	$(BIN)/python -m pip install --quiet -e '.[dev,plot]'
 	touch $@
 
 $(VENV)/.installed-bench: pyproject.toml $(VENV)/.installed
+	@echo 'Installing the peers for the benchmark into $(VENV) (some minutes) ...'
 	$(BIN)/python -m pip install --quiet -e '.[bench]'
 	touch $@
 

@@ -1,6 +1,7 @@
 """Shared by all tests: skips, the settings of property tests, small random problems."""
 
 import os
+import signal
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 from hypothesis import settings
 from scipy import sparse
 
+from pegasos import interrupt
 from pegasos.data.rows import as_rows
 from pegasos.problem.objective import make_problem
+
+os.environ.setdefault("PEGASOS_QUIET", "1")  # no word about compiling
 
 settings.register_profile("pegasos", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("pegasos")
@@ -62,3 +66,58 @@ def draw(loss, seed=0, n=30, d=6, *, K=1, kind="dense", dtype=np.float64, weight
 def _draw():
     """Return the function that draws small random problems."""
     return draw
+
+
+class Presses:
+    """Presses Ctrl-C while a solver advances, in the first call after so many epochs of each fit.
+
+    `calls_after` counts the calls of `advance` that follow: how often nobody looked up.
+    """
+
+    def __init__(self, monkeypatch, solver, epochs=0, times=1):
+        self.left, self.calls_after, self.epochs = times, 0, 0
+        advance, start = solver.advance, solver.start
+
+        def begin(*arguments):
+            self.epochs, self.has_pressed = 0, False
+            return start(*arguments)
+
+        def press(own, problem, state):
+            step = advance(own, problem, state)
+            self.calls_after += self.has_pressed
+            if self.epochs >= epochs and self.left and not self.has_pressed:
+                self.left, self.has_pressed = self.left - 1, True
+                signal.raise_signal(signal.SIGINT)
+            self.epochs += step.ends_epoch
+            return step
+
+        self.has_pressed = False
+        monkeypatch.setattr(solver, "start", begin)
+        monkeypatch.setattr(solver, "advance", press)
+
+
+@pytest.fixture
+def press_ctrl_c(monkeypatch):
+    """Give Ctrl-C its usual meaning, forget earlier ones, and return what presses it."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(interrupt._Last, "seconds", float("-inf"))
+    yield lambda *how, **options: Presses(monkeypatch, *how, **options)
+    signal.signal(signal.SIGINT, earlier)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Put a clock in the place of the computer's; `clock(seconds)` moves on with every look."""
+    now, step = [0.0], [0.0]
+
+    def look():
+        now[0] += step[0]
+        return now[0]
+
+    monkeypatch.setattr("time.perf_counter", look)
+
+    def set_step(seconds):
+        step[0] = seconds
+        return now
+
+    return set_step

@@ -3,7 +3,9 @@
 With a kernel: at most `cache_size`, 64 bytes per row and model, and a small constant.
 """
 
+import gc
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -16,6 +18,9 @@ from pegasos import (
     PegasosClassifier,
     PegasosRegressor,
 )
+from pegasos.errors import InvalidData
+from pegasos.problem import gram, memory
+from pegasos.solvers.catalogue import KERNEL_SOLVERS
 
 PER_ROW = PER_FEATURE = 40
 CONSTANT = 100_000  # history, certificate, buffers of NumPy
@@ -140,3 +145,69 @@ def test_predictions_take_little_beside_the_values_that_are_computed_at_a_time(k
         finally:
             tracemalloc.stop()
         assert used <= 60 * MEGABYTE + per_row * 50_000
+
+
+@pytest.fixture
+def grams(monkeypatch):
+    """Return references to the kernel matrices that fits make; none is ever collected."""
+    found, start = [], gram.Gram.__init__
+
+    def note(self, *arguments):
+        start(self, *arguments)
+        found.append(weakref.ref(self))
+
+    monkeypatch.setattr(gram.Gram, "__init__", note)
+    gc.collect()
+    gc.disable()
+    yield found
+    gc.enable()
+
+
+@pytest.mark.parametrize("solver", KERNEL_SOLVERS)
+@pytest.mark.filterwarnings("ignore")
+def test_the_kernel_matrix_is_freed_when_fit_returns(solver, grams):
+    X, y = separable(200, "float64")
+    for _ in range(2):  # what compiles, if it must, leaves it to the collector
+        gc.collect()
+        grams.clear()
+        KernelPegasosClassifier(solver=solver, max_iter=3, random_state=0).fit(X, y)
+        if solver == "decomposition":
+            KernelPegasosRegressor(solver=solver, max_iter=3).fit(X, X[:, 0])
+    assert grams
+    assert not any(reference() for reference in grams)
+    assert memory.held() == 0
+
+
+def test_the_kernel_matrix_is_freed_when_fit_fails(grams):
+    X, y = separable(5000, "float64")  # more than one tile: the error comes from another thread
+    model = KernelPegasosClassifier(kernel="poly", degree=400.0, gamma=1.0, random_state=0)
+    with pytest.raises(InvalidData, match="not finite"):
+        model.fit(X, y)
+    assert grams
+    assert not any(reference() for reference in grams)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_kernel_matrix_is_freed_when_ctrl_c_ends_a_fit(grams, press_ctrl_c):
+    X, y = separable(200, "float64")
+    press_ctrl_c(Decomposition)
+    KernelPegasosClassifier(random_state=0).fit(X, y)
+    press_ctrl_c(Decomposition)
+    with pytest.raises(KeyboardInterrupt):
+        KernelPegasosClassifier(random_state=0, on_interrupt="raise").fit(X, y)
+    assert len(grams) == 2
+    assert not any(reference() for reference in grams)
+
+
+def test_the_default_budget_counts_what_other_fits_hold():
+    class Store:
+        pass
+
+    before, one, other = memory.memory_share(), Store(), Store()
+    memory.note_store(one, 3 * MEGABYTE)
+    memory.note_store(other, 4 * MEGABYTE)
+    assert memory.memory_share() == pytest.approx(max(memory.LEAST_CACHE, before - 7.0))
+    del one
+    assert memory.memory_share() == pytest.approx(max(memory.LEAST_CACHE, before - 4.0))
+    memory.note_store(other, 1 << 60)
+    assert memory.memory_share() == memory.LEAST_CACHE

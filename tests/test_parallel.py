@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -51,16 +50,14 @@ def test_an_error_reaches_the_caller_and_no_part_goes_on(culprit):
     def work(part):
         if part == culprit:
             raise ValueError(f"part {part}")
-        time.sleep(0.002)
         done.append(part)
 
     with pytest.raises(ValueError, match=f"part {culprit}"):
         each(work, range(8))
     before = sorted(done)
     assert culprit not in before
-    time.sleep(0.02)
-    assert sorted(done) == before  # nobody is still at it
-    each(done.append, range(3))  # and the pool still works
+    each(lambda part: None, range(8))  # the pool still works, and takes what waits in turn
+    assert sorted(done) == before  # nobody was still at it
 
 
 @pytest.mark.usefixtures("_threads")
@@ -70,9 +67,10 @@ def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
         pass
 
     def stop(number, frame):
+        is_stopped.set()
         raise Stop
 
-    running, sent = [], []
+    running, sent, is_stopped = [], [], threading.Event()
 
     def work(part):
         if threading.current_thread() is threading.main_thread():
@@ -81,7 +79,8 @@ def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
         if not sent:
             sent.append(True)
             os.kill(os.getpid(), signal.SIGUSR1)
-        time.sleep(0.05)
+        is_stopped.wait()
+        sum(range(300_000))  # time enough for the caller to go on, if it did not wait
         running.remove(part)
 
     earlier = signal.signal(signal.SIGUSR1, stop)
@@ -92,10 +91,85 @@ def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
             with pytest.raises(Stop):
                 each(work, range(4))
         assert running == []
-        time.sleep(0.1)
+        each(lambda part: None, range(4))
         assert running == []  # and none that begins later
     finally:
         signal.signal(signal.SIGUSR1, earlier)
+
+
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_no_more_parts_are_under_way_than_may_be(at_once):
+    done, running, most, change = np.zeros(9, dtype=int), [0], [0], threading.Lock()
+
+    def work(part):
+        with change:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        done[part] += 1
+        with change:
+            running[0] -= 1
+
+    each(work, range(9), at_once)
+    assert done.tolist() == [1] * 9
+    assert most[0] <= at_once
+
+
+class Library:
+    """A library of matrix products as threadpoolctl shows it: only one thread may set limits."""
+
+    num_threads = 4
+
+    def set_num_threads(self, count):
+        raise AssertionError("this thread may not set limits")
+
+    def _real_set_num_threads(self, count):
+        self.num_threads = count
+
+
+@pytest.fixture
+def libraries(monkeypatch):
+    found = {False: [Library(), Library()], True: [Library()]}
+    monkeypatch.setattr(parallel, "_libraries", found.get)
+    return [*found[False], *found[True]]
+
+
+def test_matrix_products_take_one_thread_while_anyone_is_inside(libraries):
+    counts = lambda: [library.num_threads for library in libraries]  # noqa: E731
+    outer, inner = parallel.OneBlasThread(), []
+
+    def work():
+        with outer:
+            inner.append(counts())
+
+    with outer, outer:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert counts()[:2] == [1, 1]
+    assert inner == [[1, 1, 1]]
+    assert counts() == [4, 4, 4]
+
+
+def test_a_forked_child_takes_back_the_limit_of_threads_it_does_not_have(libraries):
+    limits, may_end, is_in = parallel.OneBlasThread(), threading.Event(), threading.Event()
+
+    def work():
+        with limits:
+            is_in.set()
+            may_end.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    is_in.wait()
+    limits.forget_others()  # as the child does
+    with limits:
+        assert [library.num_threads for library in libraries[:2]] == [1, 1]
+    assert [library.num_threads for library in libraries[:2]] == [4, 4]
+    limits.inside += 1  # the thread of the parent is there after all
+    limits.before = [4, 4]
+    may_end.set()
+    thread.join()
 
 
 def test_work_within_work_ends(monkeypatch):

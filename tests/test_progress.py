@@ -143,13 +143,11 @@ def test_durations_read_as_a_person_would_say_them(seconds, text):
 
 
 @pytest.mark.fast
-def test_hints_are_for_people_only(use):
-    terminal, file = Terminal(), io.StringIO()
-    for stream in (terminal, file):
-        use(stream)
-        Hints().announce("wait")
-    assert terminal.getvalue() == "pegasos: wait\n"
-    assert file.getvalue() == ""
+def test_hints_are_written_unless_quiet_is_asked_for(monkeypatch, capsys):
+    for quiet in ("1", "0", ""):
+        monkeypatch.setenv("PEGASOS_QUIET", quiet)
+        Hints().announce(f"wait {quiet!r}")
+    assert capsys.readouterr().err == "pegasos: wait '0'\npegasos: wait ''\n"
 
 
 @pytest.mark.fast
@@ -166,6 +164,24 @@ def test_compilation_is_announced_once_and_timed_without_counting_twice(monkeypa
         compilation.on_end(None)
     assert said == ["compiling"]
     assert compilation.seconds == 3.0
+
+
+@pytest.mark.fast
+def test_compilation_is_announced_when_it_has_taken_more_than_a_second(monkeypatch):
+    now, said = [0.0], []
+    monkeypatch.setattr("pegasos.progress.time.perf_counter", lambda: now[0])
+    compilation = Compilation(said.append, "compiling")
+    for begin, end in ((0.0, 0.5), (100.0, 100.4)):
+        now[0] = begin
+        compilation.on_start(None)
+        now[0] = end
+        compilation.on_end(None)
+    assert said == []  # 0.9 s together; what lay between was something else
+    now[0] = 200.0
+    compilation.on_start(None)
+    now[0] = 200.2
+    compilation.on_start(None)  # not at its end: somebody waits
+    assert said == ["compiling"]
 
 
 FIT = """
@@ -192,7 +208,7 @@ def run(code, cache):
 
 @pytest.mark.slow
 def test_the_first_compilation_says_so_and_later_processes_are_silent(tmp_path):
-    text = "pegasos: compiling for this kind of data, once per machine; about 10 s\n"
+    text = "pegasos: compiling for this kind of data (about 10 s), once per machine\n"
     first = run(FIT.format(prologue="", verbose=1), tmp_path)
     assert first.startswith(text)
     assert first.count("compiling") == 1

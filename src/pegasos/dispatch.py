@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
 from numba import types
 from numba.core import cgutils
-from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload
+
+from pegasos.disk_cache import cache_for
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,7 +72,7 @@ def by_tag(stub: F) -> Any:
 
 
 def compiled(function: F) -> Any:
-    """Compile a function: cached on disk, GIL released, no fast-math."""
+    """Compile a function: cached on disk if possible, GIL released, no fast-math."""
     return _cached(function, {})
 
 
@@ -98,33 +101,18 @@ def dividing(function: F) -> Any:
 
 
 def _cached(function: F, options: dict[str, bool]) -> Any:
-    dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+    dispatcher = numba.njit(nogil=True, **options)(function)
     if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT
-        dispatcher._cache = _CacheOfLastingTags(function)
+        dispatcher._cache = cache_for(function) or dispatcher._cache
     return dispatcher
 
 
-class _CacheOfLastingTags(FunctionCache):  # type: ignore[misc]
-    """Numba's disk cache, except for kernels whose arguments hold a one-process tag."""
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        if _is_of_this_process(sig):
-            return None
-        return super().load_overload(sig, target_context)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        if not _is_of_this_process(sig):
-            super().save_overload(sig, data)
-
-
-def _is_of_this_process(numba_type: Any) -> bool:
-    """Whether a Numba type, or one nested in it, is a tag made for this process only."""
-    if isinstance(numba_type, tuple | list | types.BaseTuple):
-        tag = getattr(numba_type, "instance_class", None)
-        return getattr(tag, "is_of_this_process", False) or any(
-            _is_of_this_process(part) for part in numba_type
-        )
-    return False
+if hasattr(os, "register_at_fork"):  # a child could not compile if a thread it lacks held the lock
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 @intrinsic

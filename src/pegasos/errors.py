@@ -26,4 +26,4 @@ class IndefiniteKernel(UserWarning):
 
 
 class FitInterrupted(UserWarning):
-    """Ctrl-C ended a fit; the model of that moment is kept, with its certificate."""
+    """Ctrl-C ended a fit; the half-trained model of that moment is kept, with its certificate."""

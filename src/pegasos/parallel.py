@@ -10,14 +10,14 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ContextDecorator
+from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 T = TypeVar("T")
-
-BLAS = ThreadpoolController()
 
 _here = threading.local()
 _pools: dict[int, ThreadPoolExecutor] = {}  # by process: a pool does not survive a fork
@@ -30,19 +30,24 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def each(work: Callable[[T], None], parts: Iterable[T]) -> None:
+def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = None) -> None:
     """Do the work on every part, on all cores; return when all are done.
 
-    Within the work of another call it is done by the thread that asks: none may be free.
+    No more than `at_once` parts are under way at a time. Within the work of another call it is done
+    by the thread that asks: none may be free.
     """
     parts = list(parts)
-    if len(parts) < 2 or cores() < 2 or getattr(_here, "is_at_work", False):
+    if at_once is not None and 1 < at_once < min(cores(), len(parts)):
+        shares = [parts[k::at_once] for k in range(at_once)]
+        each(lambda share: each(work, share, 1), shares)
+        return
+    if len(parts) < 2 or cores() < 2 or at_once == 1 or getattr(_here, "is_at_work", False):
         for part in parts:
             work(part)
         return
-    pool = _pools.get(os.getpid())
-    if pool is None:
-        pool = _pools[os.getpid()] = ThreadPoolExecutor(cores(), "pegasos")
+    pool = _pools.get(os.getpid()) or _pools.setdefault(
+        os.getpid(), ThreadPoolExecutor(cores(), "pegasos", _use_one_openmp_thread)
+    )
     gate = _Gate()
     try:
         waiting = [pool.submit(gate.let_through, work, part) for part in parts[1:]]
@@ -51,13 +56,50 @@ def each(work: Callable[[T], None], parts: Iterable[T]) -> None:
     except BaseException:  # our own part's, or Ctrl-C
         gate.close()
         raise
-    for error in errors:
-        if error is not None:
-            raise error
+    try:
+        for error in errors:
+            if error is not None:
+                raise error
+    finally:  # an error knows this frame: a frame that knew the error would keep both alive
+        errors = waiting = error = None  # type: ignore[assignment]
 
 
-class OneBlasThread:
+@cache
+def _libraries(per_thread: bool) -> list[Any]:
+    """Return what multiplies matrices by threads, as far as it is loaded; or whom it asks.
+
+    Some count their threads by OpenMP, which has a limit for every thread that calls; the limit of
+    the others is of the whole process.
+    """
+    found = ThreadpoolController()
+    blas = found.select(user_api="blas").lib_controllers
+    if not per_thread:
+        return list(blas)
+    asks = any(getattr(library, "threading_layer", "") == "openmp" for library in blas)
+    return list(found.select(user_api="openmp").lib_controllers) if asks else []
+
+
+def _limit(libraries: list[Any], counts: list[int]) -> list[int]:
+    """Set the threads of each library; return what they were.
+
+    From version 3.8 on, threadpoolctl lets one thread of the process set limits, the first that
+    did, and does nothing for others: the function behind it works in any thread.
+    """
+    before = [library.num_threads for library in libraries]
+    for library, count in zip(libraries, counts, strict=True):
+        getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
+    return before
+
+
+def _use_one_openmp_thread() -> None:
+    _limit(_libraries(True), [1] * len(_libraries(True)))
+
+
+class OneBlasThread(ContextDecorator):
     """While anyone is inside, matrix products take one thread; parts run side by side instead.
+
+    Sums then have one order, whatever the number of cores, and no thread of a library is under way
+    that a fork would end in the middle of its work, for its caller to wait for ever.
 
     The limit is of the whole process: it is set by the first to come in, and taken back by the last
     to go out, whichever threads they are.
@@ -65,13 +107,17 @@ class OneBlasThread:
 
     def __init__(self) -> None:
         self.lock, self.inside = threading.Lock(), 0
-        self.limit: Any = None
+        self.before: list[int] = []
 
     def __enter__(self) -> None:
+        _here.depth = getattr(_here, "depth", 0) + 1
+        if _here.depth > 1:
+            return
+        _here.before = _limit(_libraries(True), [1] * len(_libraries(True)))
         with self.lock:
             self.inside += 1
-            if self.inside == 1:
-                self.limit = BLAS.limit(limits=1, user_api="blas")
+            if not self.before:
+                self.before = _limit(_libraries(False), [1] * len(_libraries(False)))
 
     def __exit__(
         self,
@@ -79,22 +125,29 @@ class OneBlasThread:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        _here.depth -= 1
+        if _here.depth > 0:
+            return
+        _limit(_libraries(True), _here.before)
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self.limit.restore_original_limits()
+                _limit(_libraries(False), self.before)
+                self.before = []
+
+    def forget_others(self) -> None:
+        """In a forked child: only the thread that forked is there, and no lock is held.
+
+        A limit that others had set is taken back by the next to go out.
+        """
+        self.lock = threading.Lock()
+        self.inside = 1 if getattr(_here, "depth", 0) else 0
 
 
 one_blas_thread = OneBlasThread()
 
-
-def _forget_threads() -> None:
-    """In a forked child: nobody is inside, and no lock is held."""
-    one_blas_thread.__init__()  # type: ignore[misc]
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(after_in_child=one_blas_thread.forget_others)
 
 
 class _Gate:

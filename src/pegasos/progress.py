@@ -1,12 +1,14 @@
 """What a person sees of a fit while it runs: gap, epochs and a forecast of the time left.
 
-All of it goes to stderr, and only if asked for; the logger "pegasos" hears it in any case.
+All of it goes to stderr, and only if asked for, but for a line about compiling that takes its time;
+the logger "pegasos" hears it in any case.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+import os
 import sys
 import threading
 import time
@@ -24,6 +26,7 @@ from pegasos.data.rows import FloatArray
 
 SECONDS_BETWEEN_LINES = 2.0
 SECONDS_BETWEEN_UPDATES = 0.1
+SECONDS_OF_PATIENCE = 1.0  # before somebody who waits for the compiler is told
 
 logger = logging.getLogger("pegasos")
 
@@ -114,10 +117,10 @@ class Log(Watch):
 
 
 class Hints(Watch):
-    """Explain waiting to someone at a terminal or in a notebook, and say nothing else."""
+    """Explain waiting and say nothing else; with PEGASOS_QUIET=1 not even that."""
 
     def announce(self, text: str) -> None:
-        if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        if os.environ.get("PEGASOS_QUIET", "0") in ("", "0"):
             _write(text)
 
 
@@ -270,7 +273,7 @@ def _write(text: str) -> None:
 
 
 class Compilation(Listener):  # type: ignore[misc]
-    """Tell that Numba compiles, and for how long this thread waited for it."""
+    """Tell that Numba compiles, if it takes long, and for how long this thread waited for it."""
 
     def __init__(self, announce: Callable[[str], None], text: str) -> None:
         self.seconds = 0.0
@@ -291,12 +294,20 @@ class Compilation(Listener):  # type: ignore[misc]
         if self._depth == 0:
             self._begin = time.perf_counter()
         self._depth += 1
-        if not self._has_announced:
-            self._has_announced = True
-            self._announce(self._text)
+        self._tell()
 
     def on_end(self, event: Any) -> None:
-        if threading.get_ident() == self._thread and self._depth > 0:
-            self._depth -= 1
-            if self._depth == 0:
-                self.seconds += time.perf_counter() - self._begin
+        if threading.get_ident() != self._thread or self._depth == 0:
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._begin
+            self._begin = math.inf
+        self._tell()
+
+    def _tell(self) -> None:
+        """Announce it once it has taken long; helpers compile one by one, so that this is soon."""
+        waited = self.seconds + max(0.0, time.perf_counter() - self._begin)
+        if not self._has_announced and waited > SECONDS_OF_PATIENCE:
+            self._has_announced = True
+            self._announce(self._text)

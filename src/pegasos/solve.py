@@ -20,6 +20,7 @@ from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
+from pegasos.disk_cache import how_often
 from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem
@@ -35,8 +36,8 @@ UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so f
 ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive semi-definite
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
-COMPILES = "compiling for this kind of data, once per machine; about 10 s"
-COMPILES_OWN_LOSS = "compiling for a loss of your own, once per session; about 10 s"
+COMPILES = "compiling for this kind of data (about 10 s), {}"
+COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
 
 Decided = Callable[[FloatArray, FloatArray], Any]
 
@@ -68,23 +69,18 @@ def solve(
     previous: Any | None = None,
     watch: Watch | None = None,
     decided: Decided | None = None,
+    interrupts: Interrupts | None = None,
 ) -> Solution:
     """Run a solver until its certificate, or a limit, says stop.
 
     `decided` takes lower and upper bounds (n, K) on the optimum's decision values and tells which
-    labels they settle; by default, those whose interval does not hold 0.
+    labels they settle; by default, those whose interval does not hold 0. `interrupts` says what
+    Ctrl-C means; by default, the model so far is kept.
     """
     run = _Run(problem, solver, stopping, watch or Log(), decided or has_settled_sign, seed)
-    with Interrupts() as interrupts, run.watch, run.compilation:
-        run.interrupts = interrupts
-        state = solver.start(problem, seed, previous)
-        outcome = None
-        while outcome is None:
-            step = solver.advance(problem, state)
-            outcome = run.after(step, state)
-            if outcome is Outcome.BLURRED:
-                state, outcome = run.widened(state, seed), None
-        outcome = run.finish(state, outcome)
+    run.interrupts = interrupts or Interrupts()
+    with run.interrupts, run.watch, run.compilation:
+        state, outcome = run.advance_to_end(solver.start(problem, seed, previous), seed)
         certificate = run.certificate(outcome)
         run.watch.finished(certificate)
         judge = run.judge
@@ -114,7 +110,8 @@ class _Run:
         self.problem, self.solver, self.stopping, self.watch = problem, solver, stopping, watch
         self.decided = decided
         is_own = getattr(problem.costs.loss, "is_of_this_process", False)
-        self.compilation = Compilation(watch.announce, COMPILES_OWN_LOSS if is_own else COMPILES)
+        text = COMPILES_OWN_LOSS if is_own else COMPILES.format(how_often())
+        self.compilation = Compilation(watch.announce, text)
         self.judge, self.trace = Judge(problem, seed), Trace()
         self.kernel = definiteness(problem.rows, seed)
         self.begin = time.perf_counter()
@@ -129,6 +126,24 @@ class _Run:
     def seconds(self) -> float:
         """Return the seconds since the start, without those spent compiling."""
         return time.perf_counter() - self.begin - self.compilation.seconds
+
+    def advance_to_end(self, state: Any, seed: int) -> tuple[Any, Outcome]:
+        """Have the solver advance until something says stop; certify the end.
+
+        Where kernel values are too coarse, the solver goes on from its models with wider ones.
+        """
+        outcome = None
+        try:
+            while outcome is None:
+                step = self.solver.advance(self.problem, state)
+                outcome = self.after(step, state)
+            outcome = self.finish(state, outcome) if outcome is not Outcome.BLURRED else outcome
+        finally:
+            if hasattr(state, "rounds"):  # a generator that holds the state that holds it
+                state.rounds = None
+        if outcome is not Outcome.BLURRED:
+            return state, outcome
+        return self.advance_to_end(self._widened(state, seed), seed)
 
     def after(self, step: Any, state: Any) -> Outcome | None:
         """Take note of an advance; certify if it is time to; say whether to stop."""
@@ -300,7 +315,7 @@ class _Run:
         """Whether the solver goes to the optimum of the kernel values it is given."""
         return bool(getattr(self.solver, "estimates_exactly", False))
 
-    def widened(self, state: Any, seed: int) -> Any:
+    def _widened(self, state: Any, seed: int) -> Any:
         """Go on with kernel values in double precision, from the present models."""
         logger.info("kernel values are too coarse for tol: going on in double precision")
         self.problem.rows.widen()

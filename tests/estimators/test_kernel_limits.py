@@ -1,7 +1,6 @@
 """Kernel estimators at their limits: indefinite kernels, too little time, Ctrl-C."""
 
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -16,8 +15,6 @@ from pegasos.errors import (
     NotCertified,
     ToleranceNotReached,
 )
-from pegasos.estimators import base
-from tests import test_interrupt
 from tests.estimators.test_kernel_estimators import moons
 
 # ---- kernels that are not positive semi-definite
@@ -31,12 +28,11 @@ def test_an_indefinite_matrix_warns_and_proves_nothing(bias, loss):
     model = KernelPegasosClassifier(
         kernel="precomputed", bias=bias, loss=loss, max_iter=50, random_state=0
     )
-    begin = time.perf_counter()
     with pytest.warns() as caught:
         model.fit(K + K.T, np.arange(60) % 2)
     assert "semi-definite ('precomputed' on" in str(caught.pop(IndefiniteKernel).message)
     assert all("with no proof" in str(warning.message) for warning in caught.list)
-    assert time.perf_counter() - begin < 20.0
+    assert model.n_iter_ <= 50
     assert not model.certificate_.is_proven
     assert not model.certificate_.is_within_tol
     assert "with no proof" in str(model.certificate_)
@@ -79,58 +75,43 @@ def test_too_few_epochs_are_a_warning_with_the_gap():
 
 
 @pytest.mark.parametrize("q", [2, 20, "auto"])
-def test_too_little_time_is_a_warning_with_the_gap(q):
-    X, y = moons(2000)
-    X = np.hstack([X, np.random.default_rng(0).standard_normal((2000, 8))])
+def test_too_little_time_is_a_warning_with_the_gap(q, clock):
+    X, y = moons(400)
+    X = np.hstack([X, np.random.default_rng(0).standard_normal((400, 8))])
+    clock(0.01)  # passes between looks
     model = KernelPegasosClassifier(C=1e5, max_time=0.3, tol=1e-12, solver=Decomposition(q))
-    begin = time.perf_counter()
     with pytest.warns(ToleranceNotReached, match=r"because max_time was reached"):
         model.fit(X, y)
-    assert time.perf_counter() - begin < 15.0  # compiling may take some
     assert np.isfinite(model.certificate_.primal)
-    assert model.predict(X).shape == (2000,)
+    assert model.predict(X).shape == (400,)
 
 
 @pytest.mark.parametrize("q", [2, 20, "auto"])
-def test_time_enough_is_used(q):
+def test_time_enough_is_used(q, clock):
     X, y = moons(300)
+    clock(1e-6)
     model = KernelPegasosClassifier(max_time=60.0, solver=Decomposition(q)).fit(X, y)
     assert model.certificate_.is_within_tol
     assert model.certificate_.reason == "the tolerance was reached"
 
 
-class Killer(test_interrupt.Killer):
-    """One that may also strike within the first epoch."""
-
-    def advanced(self, epochs, seconds):
-        if self.after == 0:
-            self.ripe.set()
-
-
 @pytest.mark.parametrize("q", [2, 50, "auto"])
 @pytest.mark.parametrize("after", [0, 1])
-def test_ctrl_c_ends_a_fit_soon_and_keeps_the_model(q, after, monkeypatch):
-    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        rng = np.random.default_rng(0)
-        X = rng.standard_normal((3000, 10))
-        y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(3000) > 0.0, 1, 0)
-        warm = KernelPegasosClassifier(solver=Decomposition(q)).fit(X[:99], y[:99])  # compiles
-        killer, watch_for = Killer(after), base.watch_for
-        monkeypatch.setattr(base, "watch_for", lambda *rest: watch_for(*rest, killer))
-        model = KernelPegasosClassifier(C=1e6, tol=1e-12, solver=Decomposition(q), random_state=0)
-        with pytest.warns(FitInterrupted, match="model so far is kept: objective"):
-            model.fit(X, y)
-        assert time.perf_counter() - killer.sent < 3.0  # at most 0.5 where nothing else runs
-        assert "interrupted" in model.certificate_.reason
-        assert model.certificate_.primal >= model.certificate_.dual
-        assert model.predict(X).shape == y.shape
-        assert model.certain(X).shape == y.shape
-        assert after == 0 or model.certificate_.dual > 0.0
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        assert warm.certificate_.is_within_tol
-    finally:
-        signal.signal(signal.SIGINT, earlier)
+def test_ctrl_c_ends_a_fit_after_the_advance_it_came_in_and_keeps_the_model(q, after, press_ctrl_c):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 10))
+    y = np.where(X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(600) > 0.0, 1, 0)
+    presses = press_ctrl_c(Decomposition, after)
+    model = KernelPegasosClassifier(C=1e6, tol=1e-12, solver=Decomposition(q), random_state=0)
+    with pytest.warns(FitInterrupted, match="model so far is kept: objective"):
+        model.fit(X, y)
+    assert (presses.left, presses.calls_after) == (0, 0)
+    assert "interrupted" in model.certificate_.reason
+    assert model.certificate_.primal >= model.certificate_.dual
+    assert model.predict(X).shape == y.shape
+    assert model.certain(X).shape == y.shape
+    assert after == 0 or model.certificate_.dual > 0.0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_verbose_writes_to_stderr_and_silence_is_the_default(capfd):

@@ -25,6 +25,8 @@ from pegasos.errors import (
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import Parameters
+from pegasos.interrupt import Interrupts
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import watch_for
@@ -42,6 +44,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     certificate_: Certificate
     _ball: Ball | None
 
+    @one_blas_thread
     def _fit_models(
         self,
         parameters: Parameters,
@@ -76,6 +79,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             previous=self._previous(Y),
             watch=watch_for(self.verbose, stopping.tol, callbacks),
             decided=decided,
+            interrupts=Interrupts(keeps=self.on_interrupt == "keep"),
         )
         if solution.lam != self.lam_:  # a solver was given another measure of the penalty
             self.lam_, self.C_ = solution.lam, 1.0 / (solution.lam * S)
@@ -113,7 +117,9 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
         if solution.outcome is Outcome.INTERRUPT:
             warnings.warn(
-                f"Fit interrupted; the model so far is kept: {solution.certificate}.",
+                "Fit interrupted by Ctrl-C, half-trained; the model so far is kept: "
+                f"{solution.certificate}. To stop a search or another loop of fits, press Ctrl-C "
+                'twice, or set on_interrupt="raise".',
                 FitInterrupted,
                 stacklevel=stack_level(),
             )
@@ -126,6 +132,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """Return decision values of shape (n, K)."""
         raise NotImplementedError
 
+    @one_blas_thread
     def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return decision values of shape (n, K) and bounds on the optimum's."""
         check_is_fitted(self)
@@ -186,7 +193,7 @@ def stack_level() -> int:
     frame, level = inspect.currentframe(), 0
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if not name.startswith(("pegasos.", "sklearn.")):
+        if not name.startswith(("pegasos.", "sklearn.", "joblib.", "contextlib")):
             return level
         frame, level = frame.f_back, level + 1
     return 1

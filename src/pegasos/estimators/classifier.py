@@ -77,6 +77,10 @@ class PegasosClassifier(Classification, LinearEstimator):
         Seed of the order in which rows are visited. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    on_interrupt : {"keep", "raise"}, default="keep"
+        What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
+        with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
+        next, raises KeyboardInterrupt. "raise" does so at once, to stop a search or another loop.
 
     Attributes
     ----------
@@ -134,6 +138,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        on_interrupt: str = "keep",
     ) -> None:
         self.C = C
         self.lam = lam
@@ -149,6 +154,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.on_interrupt = on_interrupt
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosClassifier:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +16,7 @@ from pegasos.data.validate import checked_rows
 from pegasos.errors import IndefiniteKernel, InvalidData, InvalidParameter, NotCertified
 from pegasos.estimators.base import CertifiedEstimator, stack_level
 from pegasos.estimators.parameters import Parameters
-from pegasos.parallel import cores, ranges
+from pegasos.parallel import ranges
 from pegasos.problem.gamma import check_gamma, resolved_gamma
 from pegasos.problem.gram import Cross, Gram
 from pegasos.problem.kernels import (
@@ -32,15 +29,13 @@ from pegasos.problem.kernels import (
     Precomputed,
     Sigmoid,
 )
+from pegasos.problem.memory import MEGABYTE, memory_share
 from pegasos.problem.objective import Problem
 from pegasos.problem.pairs import checked_values, matrix
 from pegasos.problem.scaling import positive
 from pegasos.solve import Solution
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
-MEGABYTE = 1 << 20
-SHARE_OF_MEMORY = 0.25  # what `cache_size=None` takes of the machine's memory
-LEAST_CACHE = 256  # megabytes
 ASYMMETRIC = 1e-5  # difference of K and K', against the largest value, that is no rounding
 
 
@@ -251,17 +246,3 @@ def on_support(ball: Ball, support: Any) -> Ball:
     """Return what is known of the optimum as expansions over the support vectors only."""
     origin = None if ball.origin is None else ball.origin[support]
     return replace(ball, centre=ball.centre[support], origin=origin)
-
-
-def memory_share() -> float:
-    """Return the megabytes that a cache may take by default: a share of the machine's memory."""
-    try:
-        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not a POSIX system
-        return 4.0 * LEAST_CACHE
-    if multiprocessing.parent_process() is not None:  # one worker of several
-        total //= cores()
-    limit = Path("/sys/fs/cgroup/memory.max")  # of a container
-    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
-        total = min(total, int(text))
-    return max(LEAST_CACHE, SHARE_OF_MEMORY * total / MEGABYTE)

@@ -75,7 +75,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         squared hinge and epsilon-insensitive.
     cache_size : float, optional
         Megabytes of memory for kernel values, and for a compressed copy of dense rows that are
-        mostly zeros. By default a quarter of the machine's memory.
+        mostly zeros. By default a quarter of the machine's memory, less what the caches of other
+        fits hold that this process has under way.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven; for several
         models, each of them.
@@ -96,6 +97,10 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         Seed of what is random in a solver. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    on_interrupt : {"keep", "raise"}, default="keep"
+        What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
+        with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
+        next, raises KeyboardInterrupt. "raise" does so at once, to stop a search or another loop.
 
     Attributes
     ----------
@@ -161,6 +166,7 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        on_interrupt: str = "keep",
     ) -> None:
         self.C = C
         self.lam = lam
@@ -180,6 +186,7 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.on_interrupt = on_interrupt
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPegasosClassifier:

@@ -97,6 +97,7 @@ def checked_parameters(
     yes_or_no(estimator.warm_start, "warm_start")
     if not isinstance(estimator.verbose, bool | int | np.integer) or estimator.verbose < 0:
         raise InvalidParameter(f"verbose must be 0 or 1; got {estimator.verbose!r}.")
+    one_of(estimator.on_interrupt, "on_interrupt", ("keep", "raise"))
     check_random_state(estimator.random_state)
     return Parameters(
         loss=loss,

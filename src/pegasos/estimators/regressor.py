@@ -64,6 +64,10 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         Seed of the order in which rows are visited. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    on_interrupt : {"keep", "raise"}, default="keep"
+        What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
+        with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
+        next, raises KeyboardInterrupt. "raise" does so at once, to stop a search or another loop.
 
     Attributes
     ----------
@@ -114,6 +118,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        on_interrupt: str = "keep",
     ) -> None:
         self.C = C
         self.lam = lam
@@ -128,6 +133,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.on_interrupt = on_interrupt
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:

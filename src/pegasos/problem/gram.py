@@ -25,7 +25,7 @@ from pegasos.data.rows import (
     stored_values,
 )
 from pegasos.dispatch import compiled
-from pegasos.parallel import cores, each, ranges
+from pegasos.parallel import each, one_blas_thread, ranges
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -37,8 +37,10 @@ from pegasos.problem.kernels import (
     is_psd,
     left_factor,
 )
+from pegasos.problem.memory import note_store
 from pegasos.problem.pairs import (
     TILE_VALUES,
+    TILES,
     Side,
     add_sums,
     all_square_norms,
@@ -52,6 +54,7 @@ from pegasos.problem.sums import add_products, add_rows
 SHARE_OF_COPY = 0.1  # of the memory budget, for rows in compressed form
 FEW = 0.3  # share of values that are not 0, below which products of compressed rows are quicker
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
+SHARE_OF_TILES = 0.125  # for tiles that are computed at a time; more cores than tiles wait
 COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
 VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
@@ -123,6 +126,7 @@ class Cross(Kernelized):
     def diagonal(self) -> FloatArray:  # type: ignore[override]
         return diagonal(self.kernel, self.rows)
 
+    @one_blas_thread
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         left, right = self.sides
         used = np.flatnonzero(B.any(axis=1))
@@ -176,13 +180,15 @@ class Gram(Kernelized):
         beside = int(SHARE_OF_BLOCKS * budget / itemsize)  # for a block or a scratch
         self.block_rows = max(2, int(beside**0.5))
         self.scratch_rows = max(1, min(SCRATCH_VALUES, beside) // n)
-        gathered = 2 * left_rows(self.side.rows) * shape(rows)[1] + 2 * cores() * TILE_VALUES
+        of_tile = 2 * TILE_VALUES * self.side.precision.itemsize
+        self.tiles = int(min(TILES, max(1, SHARE_OF_TILES * budget / of_tile)))
+        gathered = 2 * left_rows(self.side.rows) * shape(rows)[1] * self.side.precision.itemsize
         copied = 0 if self.side.rows is rows else stored_bytes(self.side.rows)
-        room = int((1.0 - SHARE_OF_BLOCKS) * budget - gathered * self.side.precision.itemsize)
-        room -= copied
+        room = int((1.0 - SHARE_OF_BLOCKS) * budget) - gathered - self.tiles * of_tile - copied
         room //= max(1, n * itemsize)
         self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
         self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
+        note_store(self, self.store.nbytes)
         self.slot_of = np.full(n, -1, dtype=np.int32)
         self.owner = np.full(self.capacity, -1, dtype=np.int32)
         self.last_use = np.zeros(self.capacity, dtype=np.int64)
@@ -295,7 +301,7 @@ class Gram(Kernelized):
         return np.concatenate([fresh, oldest])
 
     def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any) -> None:
-        fill(self.kernel, self.side, chosen, self.side, others, out, places)
+        fill(self.kernel, self.side, chosen, self.side, others, out, places, self.tiles)
         self.evaluations += len(chosen) * (self.n if others is None else len(others))
         if others is None:  # exact, whatever a product of rows rounds to
             out[places, chosen] = self.diagonal[chosen]
@@ -357,7 +363,7 @@ class Gram(Kernelized):
     def add_passing(self, chosen: Any, coefficients: FloatArray, Z: FloatArray) -> None:
         """Add the same; keep nothing. Values on the diagonal are as good as any, not exact."""
         if is_psd(self.kernel):
-            add_sums(self.kernel, self.side, chosen, self.side, coefficients, Z)
+            add_sums(self.kernel, self.side, chosen, self.side, coefficients, Z, self.tiles)
             self.evaluations += len(chosen) * self.n
         else:  # values are looked at
             scratch = np.empty((min(self.scratch_rows, len(chosen)), self.n), self.precision)

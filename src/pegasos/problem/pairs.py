@@ -53,6 +53,7 @@ LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
 TILE_VALUES = 524_288  # products of a tile
 TILE_ROWS = 8192  # rows on its right, at most
 PARTS = 8  # tiles of right rows in CSR form, at least: work for all cores
+TILES = 16  # computed at a time, at most
 CUSTOM_VALUES = 2_000_000  # that a user's function is asked for at a time
 CHUNK = 131_072  # values that one thread finishes at a time: they fit its cache
 EXACT = 4.0 * float(np.finfo(np.float64).eps)  # error of values that are given
@@ -147,18 +148,26 @@ def left_rows(rows: Rows) -> int:
 
 
 def fill(
-    kernel: Kernel, left: Side, chosen: Any, right: Side, others: Any | None, out: Any, places: Any
+    kernel: Kernel,
+    left: Side,
+    chosen: Any,
+    right: Side,
+    others: Any | None,
+    out: Any,
+    places: Any,
+    tiles: int = TILES,
 ) -> None:
     """Write kernel values of `chosen` left and `others` of the right rows into out[places].
 
-    Row chosen[k] goes to out[places[k]], one value per right row; `others` None means all.
+    Row chosen[k] goes to out[places[k]], one value per right row; `others` None means all. Memory
+    is taken for so many `tiles` at a time, if there are as many cores.
     """
     length = left_rows(right.rows)
     if isinstance(kernel, Custom):
         length = max(1, min(length, CUSTOM_VALUES // max(1, out.shape[1])))
     for first, stop in ranges(len(chosen), length):
         into = Filled(out, places[first:stop])
-        _deliver(kernel, left, chosen[first:stop], right, others, into)
+        _deliver(kernel, left, chosen[first:stop], right, others, into, tiles)
 
 
 def add_sums(
@@ -168,11 +177,12 @@ def add_sums(
     right: Side,
     coefficients: FloatArray,
     Z: FloatArray,
+    tiles: int = TILES,
 ) -> None:
     """Add sum_k coefficients[k, m] K(x_chosen[k], z_i) to Z[i, m] for all right rows z_i."""
     for first, stop in ranges(len(chosen), left_rows(right.rows)):
         into = Summed(np.ascontiguousarray(coefficients[first:stop]), Z)
-        _deliver(kernel, left, chosen[first:stop], right, None, into)
+        _deliver(kernel, left, chosen[first:stop], right, None, into, tiles)
 
 
 class Filled(NamedTuple):
@@ -206,6 +216,7 @@ def _deliver(
     right: Side,
     others: Any | None,
     into: Filled | Summed,
+    tiles: int,
 ) -> None:
     """Compute a block of kernel values, in tiles that are delivered as they come."""
     if isinstance(kernel, Precomputed | Custom):
@@ -242,7 +253,7 @@ def _deliver(
             tile = min(tile, max(1, TILE_VALUES // shape(right.rows)[1]))  # they are copied
         if is_sparse:  # values do not depend on tiles
             tile = min(tile, max(1, -(-m // PARTS)))
-        each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile))
+        each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile), tiles)
 
 
 def side_by_side(kernel: Kernel, rows: Any, most: int) -> Any:

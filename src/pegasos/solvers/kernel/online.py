@@ -18,6 +18,7 @@ from scipy import sparse
 
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, is_sparse, shape
 from pegasos.errors import InvalidParameter
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.gram import diagonal
 from pegasos.problem.kernels import Kernel, Precomputed
 from pegasos.problem.pairs import Side, fill, matrix, side
@@ -84,6 +85,7 @@ class OnlineModel:
         K = self.set.numbers.shape[1]
         return np.array([bias(self.set.ascent(k)) if self.is_free else 0.0 for k in range(K)])
 
+    @one_blas_thread
     def process(self, rows: Rows, Y: FloatArray, weights: FloatArray | None = None) -> None:
         """Learn from new rows, in their order; labels Y (n, K) are -1 or 1, weights (n,) >= 0."""
         n, _ = shape(rows)
