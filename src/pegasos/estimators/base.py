@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.certificate.predictions import Ball
@@ -24,7 +23,7 @@ from pegasos.errors import (
 )
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
-from pegasos.estimators.parameters import Parameters
+from pegasos.estimators.parameters import Parameters, seeded
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import watch_for
@@ -72,7 +71,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             problem,
             parameters.solver,
             stopping,
-            seed=check_random_state(self.random_state).randint(2**31 - 1),
+            seed=seeded(self.random_state).randint(2**31 - 1),
             previous=self._previous(Y),
             watch=watch_for(self.verbose, stopping.tol, callbacks),
             decided=decided,

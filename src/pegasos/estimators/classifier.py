@@ -6,8 +6,9 @@ from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
+from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import shape
-from pegasos.data.validate import checked_data, checked_weights
+from pegasos.data.validate import checked_data
 from pegasos.errors import InvalidParameter
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.classification import Classification

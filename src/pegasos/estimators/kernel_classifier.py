@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import FloatArray, Rows, as_rows, shape
-from pegasos.data.validate import checked_data, checked_weights
+from pegasos.data.validate import checked_data
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.classification import Classification
 from pegasos.estimators.kernel import KernelEstimator
