@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.data.compress import quickest
 from pegasos.data.rows import FloatArray, Rows, all_scores, float_type, shape
 from pegasos.data.validate import checked_rows
 from pegasos.estimators.base import CertifiedEstimator
@@ -23,7 +24,7 @@ class LinearEstimator(CertifiedEstimator):
 
     def _container(self, rows: Rows) -> Any:
         self._stream = None
-        return rows
+        return quickest(rows)
 
     def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
         """Return the fitted attributes that hold weights (d, K) and biases (K,)."""
