@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC, LinearSVC
 
-from pegasos import SDCA, CustomLoss, PegasosClassifier
+from pegasos import (
+    SDCA,
+    CustomLoss,
+    KernelPegasosClassifier,
+    PegasosClassifier,
+    PegasosRegressor,
+)
 from pegasos.data.compress import quickest
 from pegasos.data.rows import CsrRows
 from pegasos.estimators import linear
@@ -256,3 +263,14 @@ def test_wide_rows_of_zeros_are_trained_in_compressed_form(monkeypatch):
     assert compressed.certificate_.is_within_tol
     assert compressed.certificate_.primal == pytest.approx(whole.certificate_.primal, rel=2e-8)
     np.testing.assert_allclose(compressed.coef_, whole.coef_, atol=1e-3 * np.abs(whole.coef_).max())
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("name", ["certificate_", "history_"])
+@pytest.mark.parametrize("Estimator", [PegasosClassifier, PegasosRegressor, KernelPegasosClassifier])
+def test_a_certificate_before_a_fit_is_not_there(Estimator, name):
+    with pytest.raises(NotFittedError, match=f"{name} comes with a fit; .* is not fitted yet. Call"):
+        getattr(Estimator(), name)
+    assert not hasattr(Estimator(), name)
+    with pytest.raises(AttributeError, match="certificat"):
+        Estimator().certificat  # noqa: B018

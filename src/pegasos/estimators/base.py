@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.certificate.predictions import Ball
@@ -167,7 +168,12 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Explain why a certificate is missing; called for attributes that are not there."""
-        if name in ("certificate_", "history_") and "intercept_" in self.__dict__:
+        if name in ("certificate_", "history_"):
+            if "intercept_" not in self.__dict__:
+                raise NotFittedError(
+                    f"{name} comes with a fit; this {type(self).__name__} is not fitted yet. Call "
+                    "fit(X, y) first."
+                )
             raise NotCertified(
                 f"{name} is not available after partial_fit: a stream has no end, so there is "
                 "nothing to certify. Use fit."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.metaestimators import available_if
 
 from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import shape
@@ -19,7 +18,7 @@ from pegasos.estimators.parameters import (
     checked_parameters,
     margin_loss,
 )
-from pegasos.estimators.streaming import needs_lam, stream_solver
+from pegasos.estimators.streaming import stream_solver
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.scaling import with_class_weight
 
@@ -177,13 +176,17 @@ class PegasosClassifier(Classification, LinearEstimator):
         )
         return self
 
-    @available_if(needs_lam)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> PegasosClassifier:
         """Take one Pegasos step per row of a stream, in the order given.
 
-        Needs `lam`, and `solver` "auto" or "pegasos" (`Pegasos(batch_size=...)` for mini-batches).
+        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: with N their weight, those
+        of this call included, lam = 1 / (C N). A given `lam` stays what it is, so that it does not
+        matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls as rows come in,
+        and calls of a few rows make it fall at every step. `solver` is "auto" or "pegasos"
+        (`Pegasos(batch_size=...)` for mini-batches).
+
         After `fit`, goes on from there. There is no certificate, since a stream has no end. With
         bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
         square root of the number of rows.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
 from pegasos.data.numbers import checked_numbers, checked_weights
 from pegasos.data.rows import FloatArray, shape
@@ -13,7 +12,7 @@ from pegasos.data.validate import checked_data
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.linear import LinearEstimator
 from pegasos.estimators.parameters import checked_parameters, regression_loss
-from pegasos.estimators.streaming import needs_lam, stream_solver
+from pegasos.estimators.streaming import stream_solver
 from pegasos.problem.custom_loss import CustomLoss
 
 
@@ -156,11 +155,15 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         self._fit_models(parameters, rows, targets, weights, data=data)
         return self
 
-    @available_if(needs_lam)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:
         """Take one Pegasos step per row of a stream, in the order given.
 
-        Needs `lam`, and `solver` "auto" or "pegasos" (`Pegasos(batch_size=...)` for mini-batches).
+        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: with N their weight, those
+        of this call included, lam = 1 / (C N). A given `lam` stays what it is, so that it does not
+        matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls as rows come in,
+        and calls of a few rows make it fall at every step. `solver` is "auto" or "pegasos"
+        (`Pegasos(batch_size=...)` for mini-batches).
+
         After `fit`, goes on from there. There is no certificate, since a stream has no end. With
         bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
         square root of the number of rows.
