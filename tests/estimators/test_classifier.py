@@ -267,9 +267,11 @@ def test_wide_rows_of_zeros_are_trained_in_compressed_form(monkeypatch):
 
 @pytest.mark.fast
 @pytest.mark.parametrize("name", ["certificate_", "history_"])
-@pytest.mark.parametrize("Estimator", [PegasosClassifier, PegasosRegressor, KernelPegasosClassifier])
+@pytest.mark.parametrize(
+    "Estimator", [PegasosClassifier, PegasosRegressor, KernelPegasosClassifier]
+)
 def test_a_certificate_before_a_fit_is_not_there(Estimator, name):
-    with pytest.raises(NotFittedError, match=f"{name} comes with a fit; .* is not fitted yet. Call"):
+    with pytest.raises(NotFittedError, match=f"{name} comes with a fit; .* not fitted yet. Call"):
         getattr(Estimator(), name)
     assert not hasattr(Estimator(), name)
     with pytest.raises(AttributeError, match="certificat"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import shape
 from pegasos.data.validate import checked_data
@@ -181,11 +180,11 @@ class PegasosClassifier(Classification, LinearEstimator):
     ) -> PegasosClassifier:
         """Take one Pegasos step per row of a stream, in the order given.
 
-        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: with N their weight, those
-        of this call included, lam = 1 / (C N). A given `lam` stays what it is, so that it does not
-        matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls as rows come in,
-        and calls of a few rows make it fall at every step. `solver` is "auto" or "pegasos"
-        (`Pegasos(batch_size=...)` for mini-batches).
+        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: lam = 1 / (C N), with N
+        their weight, those of this call included. A given `lam` stays what it is, so that it does
+        not matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls from call to
+        call, and the weights stay. `solver` is "auto" or "pegasos" (`Pegasos(batch_size=...)` for
+        mini-batches).
 
         After `fit`, goes on from there. There is no certificate, since a stream has no end. With
         bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
