@@ -13,6 +13,10 @@ class InvalidData(ValueError):
     """Data that cannot be trained on or predicted for; the message says what is wrong where."""
 
 
+class InvalidType(InvalidData, TypeError):
+    """Data of a kind that is no array; also a TypeError, as scikit-learn's contract asks."""
+
+
 class NotCertified(AttributeError):
     """A certificate, or what follows from one, was asked of a model that has none."""
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from pegasos.data import compress
-from pegasos.data.compress import compressed
-from pegasos.data.rows import as_rows
+from pegasos.data.compress import compressed, quickest
+from pegasos.data.rows import CsrRows, DenseRows, as_rows, stored_bytes
 from pegasos.problem.pairs import matrix
 
 PLENTY = 1 << 30
@@ -45,3 +46,23 @@ def test_rows_stay_dense_where_the_copy_does_not_fit():
 @pytest.mark.parametrize("view", [np.asfortranarray, lambda X: X[::2], lambda X: X[:, :0]])
 def test_rows_stay_dense_where_they_are_not_contiguous_or_empty(view):
     assert compressed(as_rows(view(mostly_zeros())), 1.0, PLENTY) is None
+
+
+def test_a_look_at_some_rows_saves_a_pass_over_dense_ones(monkeypatch):
+    monkeypatch.setattr(compress, "count_nonzeros", None)  # not called
+    assert compressed(as_rows(np.ones((1000, 300))), 0.3, PLENTY) is None
+
+
+@pytest.mark.parametrize(("dtype", "share"), [(np.float64, 0.15), (np.uint8, 0.04)])
+def test_wide_rows_of_zeros_are_compressed_into_a_quarter_of_their_memory(dtype, share):
+    X = mostly_zeros(40, 1000, share, dtype)
+    rows = quickest(as_rows(X))
+    assert isinstance(rows, CsrRows)
+    assert stored_bytes(rows) <= 0.25 * X.nbytes
+    assert isinstance(quickest(as_rows(mostly_zeros(40, 1000, 1.3 * share, dtype))), DenseRows)
+
+
+def test_narrow_rows_and_csr_rows_stay_as_they_are():
+    narrow, sparse_rows = as_rows(mostly_zeros(40, 200, 0.05)), as_rows(csr_array(np.eye(500)))
+    assert quickest(narrow) is narrow
+    assert quickest(sparse_rows) is sparse_rows

@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC, LinearSVC
 
-from pegasos import SDCA, CustomLoss, PegasosClassifier
+from pegasos import (
+    SDCA,
+    CustomLoss,
+    KernelPegasosClassifier,
+    PegasosClassifier,
+    PegasosRegressor,
+)
+from pegasos.data.compress import quickest
+from pegasos.data.rows import CsrRows
+from pegasos.estimators import linear
 from pegasos.problem.losses import Hinge, Logistic, SquaredHinge
 
 
@@ -233,3 +243,36 @@ def test_the_history_has_one_entry_per_certificate():
     assert np.all(np.diff(history["dual"]) >= 0.0)
     assert np.all(history["gap"] >= 0.0)
     assert history["relative_gap"][-1] <= 1e-6
+
+
+def test_wide_rows_of_zeros_are_trained_in_compressed_form(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 400)) * (rng.random((120, 400)) < 0.05)
+    y = np.where(X[:, :40].sum(axis=1) > 0.0, 1, 0)
+    seen = []
+
+    def spy(rows):
+        seen.append(quickest(rows))
+        return seen[-1]
+
+    monkeypatch.setattr(linear, "quickest", spy)
+    compressed = PegasosClassifier(tol=1e-8, random_state=0).fit(X, y)
+    assert isinstance(seen[0], CsrRows)
+    monkeypatch.setattr(linear, "quickest", lambda rows: rows)
+    whole = PegasosClassifier(tol=1e-8, random_state=0).fit(X, y)
+    assert compressed.certificate_.is_within_tol
+    assert compressed.certificate_.primal == pytest.approx(whole.certificate_.primal, rel=2e-8)
+    np.testing.assert_allclose(compressed.coef_, whole.coef_, atol=1e-3 * np.abs(whole.coef_).max())
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("name", ["certificate_", "history_"])
+@pytest.mark.parametrize(
+    "Estimator", [PegasosClassifier, PegasosRegressor, KernelPegasosClassifier]
+)
+def test_a_certificate_before_a_fit_is_not_there(Estimator, name):
+    with pytest.raises(NotFittedError, match=f"{name} comes with a fit; .* not fitted yet. Call"):
+        getattr(Estimator(), name)
+    assert not hasattr(Estimator(), name)
+    with pytest.raises(AttributeError, match="certificat"):
+        Estimator().certificat  # noqa: B018

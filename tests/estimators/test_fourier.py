@@ -279,7 +279,7 @@ def test_bad_parameters_are_refused_before_data_is_looked_at(parameters, message
 
 @fast
 def test_a_bad_seed_is_refused_before_data_is_looked_at():
-    with pytest.raises(ValueError, match="cannot be used to seed"):
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
         FourierFeatures(random_state="zero").fit(Untouchable())
 
 
@@ -313,9 +313,8 @@ def test_a_malformed_matrix_is_refused():
 
 @fast
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize(("kind", "size"), [(np.float32, 1e38), (np.float64, 1e308)])
-def test_angles_that_overflow_are_refused(kind, size, container):
-    X = container(np.full((3, 4), size, dtype=kind))
-    model = FourierFeatures(gamma=100.0, random_state=0).fit(X)
+def test_angles_that_overflow_are_refused(container):
+    X = container(np.full((3, 4), 1e38, dtype=np.float32))
+    model = FourierFeatures(gamma=100, random_state=0).fit(X)
     with pytest.raises(InvalidData, match=r"X is too large for gamma=100: .* Rescale X"):
         model.transform(X)

@@ -102,9 +102,9 @@ def test_csr_arrays_with_gaps_are_read_right(data):
 def test_stream_says_the_bound_it_really_has(data):
     X, y = data
     model = KernelPegasosClassifier(C=1.0).fit(X, y)
-    model.set_params(C=1000.0).partial_fit(X, y)
-    assert model.C_ == 1.0
-    assert np.abs(model.dual_coef_).max() <= 1.0
+    model.set_params(C=0.5).partial_fit(X, y)
+    assert model.C_ == 0.5
+    assert np.abs(model.dual_coef_).max() <= 0.5
 
 
 @pytest.mark.parametrize("change", [{"gamma": 3.0}, {"kernel": "poly"}, {"kernel": rbf_kernel}])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
 
-from pegasos import SDCA, PegasosClassifier, PegasosRegressor
+from pegasos import SDCA, KernelPegasosClassifier, PegasosClassifier, PegasosRegressor
 from pegasos.errors import InvalidData, InvalidParameter, NotCertified
 from pegasos.solvers.linear.pegasos import Pegasos
 
@@ -129,12 +130,63 @@ def test_the_regressor_streams():
     assert model.coef_.shape == (5,)
 
 
-@pytest.mark.fast
-def test_a_stream_needs_lam():
-    with pytest.raises(AttributeError) as caught:
-        PegasosClassifier().partial_fit([[1.0]], [1], classes=[0, 1])
-    assert "partial_fit needs lam" in str(caught.value.__cause__)
-    assert not hasattr(PegasosRegressor(), "partial_fit")
+def test_the_default_parameters_stream():
+    X, y = stream()
+    model, kernel = PegasosClassifier(), KernelPegasosClassifier()
+    for start in range(0, 2000, 100):
+        block = slice(start, start + 100)
+        model.partial_fit(X[block], y[block], classes=[0, 1])
+        kernel.partial_fit(X[block], y[block], classes=[0, 1])
+    assert model.score(X, y) > 0.85
+    assert kernel.score(X, y) > 0.85
+    for either in (model, kernel):
+        assert either.C_ == 1.0
+        assert either.lam_ == pytest.approx(1.0 / 2000)
+
+
+def test_c_is_the_lam_of_the_rows_so_far():
+    X, y = stream(300)
+    by_c = PegasosClassifier(C=2.0, bias="none").partial_fit(X, y, [0, 1])
+    by_lam = PegasosClassifier(lam=1.0 / 600, bias="none").partial_fit(X, y, [0, 1])
+    np.testing.assert_allclose(by_c.coef_, by_lam.coef_, rtol=1e-12)
+    by_c.partial_fit(X[:100], y[:100])  # lam falls to 1 / (2 * 400); the weights stay
+    by_lam.set_params(lam=1.0 / 800).partial_fit(X[:100], y[:100])
+    np.testing.assert_allclose(by_c.coef_, by_lam.coef_, rtol=1e-12)
+    assert by_c.lam_ == pytest.approx(1.0 / 800)
+
+
+def test_c_counts_weights_and_the_rows_of_a_fit():
+    X, y = stream(300)
+    model = PegasosClassifier(C=0.5).fit(X, y)
+    model.partial_fit(X, y, sample_weight=np.full(300, 2.0))
+    assert model.lam_ == pytest.approx(1.0 / (0.5 * 900))
+    assert model.C_ == 0.5
+
+
+def test_a_kernel_stream_takes_lam():
+    X, y = stream(400)
+    streamed = KernelPegasosClassifier(lam=0.01, gamma=0.3)
+    for start in range(0, 400, 100):
+        streamed.partial_fit(X[start : start + 100], y[start : start + 100], classes=[0, 1])
+        assert pytest.approx(1.0 / (0.01 * (start + 100))) == streamed.C_
+        assert np.abs(streamed.dual_coef_).max() <= streamed.C_ * (1.0 + 1e-12)
+        assert abs(streamed.dual_coef_.sum()) <= 1e-9  # balanced: the bias is free
+    fitted = KernelPegasosClassifier(lam=0.01, gamma=0.3).fit(X, y)
+    assert np.mean(streamed.predict(X) == fitted.predict(X)) > 0.97
+    assert streamed.lam_ == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("C", [0.25, 4.0])
+def test_a_kernel_stream_goes_on_under_another_c(C):
+    X, y = stream(300)
+    model = KernelPegasosClassifier(gamma=0.3).partial_fit(X, y, classes=[0, 1])
+    model.set_params(C=C).partial_fit(X, y)
+    online, B = model._online, model.dual_coef_
+    assert np.abs(B).max() <= C * (1.0 + 1e-12)
+    assert (np.abs(B).max() > 1.0) == (C > 1.0)
+    K = rbf_kernel(model.support_vectors_, gamma=0.3)
+    y_of_support = np.where(online.set.box(0).high > 0.0, 1.0, -1.0)
+    np.testing.assert_allclose(online.set.ascent(0).r, y_of_support - B[0] @ K, atol=1e-9)
 
 
 @pytest.mark.fast

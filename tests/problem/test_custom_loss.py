@@ -1,5 +1,6 @@
 """Losses that users write: compiled, checked, and certified by tangents alone."""
 
+import copy
 import math
 import pickle
 
@@ -8,8 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib.externals.loky.backend.reduction import dumps as dumps_for_workers
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
+from pegasos import PegasosRegressor
 from pegasos.certificate.stopping import Stopping
 from pegasos.dispatch import compiled
 from pegasos.errors import InvalidParameter
@@ -350,9 +354,35 @@ def test_same_code_shares_a_tag_and_other_constants_do_not():
 @pytest.mark.fast
 def test_loss_survives_clone_and_pickle():
     loss = CustomLoss(reference.squared, reference.squared_slope, name="square")
-    for copy in (clone(loss), pickle.loads(pickle.dumps(loss))):
-        assert copy == loss
-        assert type(copy.tag([0.0])) is type(loss.tag([0.0]))
+    for same in (clone(loss), pickle.loads(pickle.dumps(loss))):
+        assert same == loss
+        assert type(same.tag([0.0])) is type(loss.tag([0.0]))
     assert str(loss.set_params(name=None)) == "CustomLoss(squared)"
     with pytest.raises(ValueError, match="no option 'epsilon'; its options are value, slope, name"):
         loss.set_params(epsilon=1)
+
+
+@pytest.mark.fast
+def test_a_lambda_goes_to_workers_but_pickle_refuses_it_with_advice():
+    loss = CustomLoss(lambda z, y: (z - y) ** 2, lambda z, y: 2.0 * (z - y))
+    with pytest.raises(pickle.PicklingError, match=r"value=.*<lambda> of a CustomLoss .* with def"):
+        pickle.dumps({"deep": [loss]})
+    carried = pickle.loads(dumps_for_workers(loss))
+    assert carried.value(3.0, 1.0) == 4.0
+    for same in (copy.copy(loss), copy.deepcopy(loss), clone(loss)):
+        assert same == loss
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "loss",
+    [
+        CustomLoss(reference.squared, reference.squared_slope),
+        CustomLoss(lambda z, y: (z - y) ** 2, lambda z, y: 2.0 * (z - y)),
+    ],
+    ids=["functions", "lambdas"],
+)
+def test_a_search_sends_a_loss_to_its_workers(loss):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    search = GridSearchCV(PegasosRegressor(loss=loss), {"C": [0.1, 1.0]}, n_jobs=2, cv=2)
+    assert search.fit(X, X @ [1.0, 2.0, 3.0]).best_params_ == {"C": 1.0}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pegasos.errors import InvalidParameter
+from pegasos.errors import InvalidData, InvalidParameter
 from pegasos.problem.scaling import lam_of, positive, with_class_weight
 
 pytestmark = pytest.mark.fast
@@ -96,11 +96,33 @@ def test_class_weights_by_name_multiply_sample_weights():
     [
         ("even", "must be \"balanced\", a dict or None; got 'even'"),
         ({"z": 1.0}, r"names \['z'\], which y does not contain"),
-        ({"a": -1.0}, "non-negative, finite"),
-        ({"a": np.inf}, "non-negative, finite"),
+        ({"a": -1.0}, r"must hold numbers from 0 to 1e\+100; got"),
+        ({"a": np.inf}, r"must hold numbers from 0 to 1e\+100; got"),
         (3.0, 'must be "balanced", a dict or None'),
     ],
 )
 def test_bad_class_weights_are_refused(weight, message):
     with pytest.raises(InvalidParameter, match=message):
         with_class_weight(weight, CLASSES, CODES, None)
+
+
+@pytest.mark.parametrize("bad", [1e-320, 1e308, 10**400, np.float64(1e101)])
+def test_penalties_whose_products_would_overflow_are_refused(bad):
+    with pytest.raises(InvalidParameter, match=r"C must lie between 1e-100 and 1e\+100; got C="):
+        lam_of(bad, None, 1.0)
+    with pytest.raises(
+        InvalidParameter, match=r"lam must lie between 1e-100 and 1e\+100; got lam="
+    ):
+        lam_of(1.0, bad, 1.0)
+
+
+def test_a_penalty_that_is_out_of_range_on_the_other_scale_only_is_refused():
+    with pytest.raises(InvalidParameter, match=r"C=1e\+90 makes lam = 1e-110 for .* sum 1e\+20"):
+        lam_of(1e90, None, 1e20)
+    with pytest.raises(InvalidParameter, match=r"lam=1e-90 makes C = 1e\+110 for .* sum 1e-20"):
+        lam_of(1.0, 1e-90, 1e-20)
+
+
+def test_class_weights_whose_products_overflow_are_refused():
+    with pytest.raises(InvalidData, match="class_weight times sample_weight sums to inf"):
+        with_class_weight({"a": 1e99}, CLASSES, CODES, np.full(6, 1e300))

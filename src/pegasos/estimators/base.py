@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.certificate.predictions import Ball
@@ -24,7 +24,7 @@ from pegasos.errors import (
 )
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
-from pegasos.estimators.parameters import Parameters
+from pegasos.estimators.parameters import Parameters, seeded
 from pegasos.interrupt import Interrupts
 from pegasos.parallel import one_blas_thread
 from pegasos.problem.objective import Problem, make_problem
@@ -75,7 +75,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
             problem,
             parameters.solver,
             stopping,
-            seed=check_random_state(self.random_state).randint(2**31 - 1),
+            seed=seeded(self.random_state).randint(2**31 - 1),
             previous=self._previous(Y),
             watch=watch_for(self.verbose, stopping.tol, callbacks),
             decided=decided,
@@ -175,7 +175,12 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
 
     def __getattr__(self, name: str) -> Any:
         """Explain why a certificate is missing; called for attributes that are not there."""
-        if name in ("certificate_", "history_") and "intercept_" in self.__dict__:
+        if name in ("certificate_", "history_"):
+            if "intercept_" not in self.__dict__:
+                raise NotFittedError(
+                    f"{name} comes with a fit; this {type(self).__name__} is not fitted yet. Call "
+                    "fit(X, y) first."
+                )
             raise NotCertified(
                 f"{name} is not available after partial_fit: a stream has no end, so there is "
                 "nothing to certify. Use fit."

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from pegasos.data.numbers import check_targets, checked_weights
 from pegasos.data.rows import FloatArray, Rows, shape
-from pegasos.data.validate import checked_data, checked_weights
+from pegasos.data.validate import checked_data
 from pegasos.errors import InvalidParameter
 from pegasos.estimators.base import CertifiedEstimator
 from pegasos.estimators.labels import (
@@ -39,6 +40,7 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Rows, FloatArray, FloatArray | None]:
         """Return rows, targets (n, K) and weights of data to fit; set what is known of labels."""
+        check_targets(y)
         has_columns = is_multilabel(y)
         rows, y = checked_data(self, X, y, multi_output=has_columns)
         weights = checked_weights(sample_weight, shape(rows)[0])

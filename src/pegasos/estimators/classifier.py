@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.metaestimators import available_if
-
+from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import shape
-from pegasos.data.validate import checked_data, checked_weights
+from pegasos.data.validate import checked_data
 from pegasos.errors import InvalidParameter
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.classification import Classification
@@ -18,7 +17,7 @@ from pegasos.estimators.parameters import (
     checked_parameters,
     margin_loss,
 )
-from pegasos.estimators.streaming import needs_lam, stream_solver
+from pegasos.estimators.streaming import stream_solver
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.scaling import with_class_weight
 
@@ -182,13 +181,17 @@ class PegasosClassifier(Classification, LinearEstimator):
         )
         return self
 
-    @available_if(needs_lam)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> PegasosClassifier:
         """Take one Pegasos step per row of a stream, in the order given.
 
-        Needs `lam`, and `solver` "auto" or "pegasos" (`Pegasos(batch_size=...)` for mini-batches).
+        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: lam = 1 / (C N), with N
+        their weight, those of this call included. A given `lam` stays what it is, so that it does
+        not matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls from call to
+        call, and the weights stay. `solver` is "auto" or "pegasos" (`Pegasos(batch_size=...)` for
+        mini-batches).
+
         After `fit`, goes on from there. There is no certificate, since a stream has no end. With
         bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
         square root of the number of rows.

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.data.rows import CsrRows, Rows, float_type, shape
 from pegasos.data.validate import checked_rows
 from pegasos.errors import InvalidData
-from pegasos.estimators.parameters import whole
+from pegasos.estimators.parameters import seeded, whole
 from pegasos.problem.gamma import check_gamma, resolved_gamma
 from pegasos.problem.scaling import positive
 
 VALUES = 1 << 20  # of a block of rows or of its angles: bounds the memory used beside the result
+MOST_PAIRS = 1e9  # directions that are no slip of the pen
 
 
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -106,8 +106,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_gamma(self.gamma)
         advice = "It is the number of random directions; each gives a cosine and a sine"
         whole(self.n_pairs, "n_pairs", advice)
-        positive(self.n_pairs, "n_pairs", f"{advice}.")  # None is whole enough for other parameters
-        random = check_random_state(self.random_state)
+        positive(self.n_pairs, "n_pairs", f"{advice}.", 1, MOST_PAIRS)  # refuses None, too
+        random = seeded(self.random_state)
         rows = checked_rows(self, X, reset=True)
         self.gamma_ = resolved_gamma(self.gamma, rows)
         self.directions_ = _normal(random, shape(rows)[1], int(self.n_pairs), float_type(rows))

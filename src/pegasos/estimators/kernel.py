@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pegasos.certificate.predictions import Ball
 from pegasos.certificate.stopping import Stopping
+from pegasos.data.numbers import MOST
 from pegasos.data.rows import CsrRows, FloatArray, Rows, as_rows, shape
 from pegasos.data.validate import checked_rows
 from pegasos.errors import IndefiniteKernel, InvalidData, InvalidParameter, NotCertified
@@ -32,10 +33,11 @@ from pegasos.problem.kernels import (
 from pegasos.problem.memory import MEGABYTE, memory_share
 from pegasos.problem.objective import Problem
 from pegasos.problem.pairs import checked_values, matrix
-from pegasos.problem.scaling import positive
+from pegasos.problem.scaling import is_number, positive
 from pegasos.solve import Solution
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
+MOST_CACHE = 1e9  # megabytes, a petabyte: more is a slip of the pen
 ASYMMETRIC = 1e-5  # difference of K and K', against the largest value, that is no rounding
 
 
@@ -62,10 +64,15 @@ class KernelEstimator(CertifiedEstimator):
         if not callable(self.kernel):
             one_of_kernels(self.kernel)
         check_gamma(self.gamma)
-        finite(self.coef0, "coef0")
+        if not is_number(self.coef0) or not -MOST <= self.coef0 <= MOST:
+            raise InvalidParameter(
+                f"coef0 must be a finite number from {-MOST:g} to {MOST:g}; got "
+                f"coef0={self.coef0!r}. It is the constant of poly and sigmoid kernels."
+            )
         positive(self.degree, "degree", "It is the power of the polynomial kernel.")
         if self.cache_size is not None:
-            positive(self.cache_size, "cache_size", "It is in megabytes; None fits the machine.")
+            advice = "It is in megabytes; None fits the machine."
+            positive(self.cache_size, "cache_size", advice, 1e-6, MOST_CACHE)
 
     def _kernel_for(self, rows: Rows, sample_weight: FloatArray | None) -> Kernel:
         """Return the kernel that the parameters stand for on these rows."""
@@ -190,13 +197,6 @@ def one_of_kernels(kernel: Any) -> None:
         raise InvalidParameter(
             f"kernel must be one of {names}, or a function of two matrices; got kernel={kernel!r}."
         )
-
-
-def finite(number: Any, name: str) -> None:
-    """Refuse what is not a finite number."""
-    is_number = isinstance(number, int | float | np.integer | np.floating)
-    if not is_number or isinstance(number, bool) or not np.isfinite(number):
-        raise InvalidParameter(f"{name} must be a finite number; got {name}={number!r}.")
 
 
 def check_precomputed(rows: Rows) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
+from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import FloatArray, Rows, as_rows, shape
-from pegasos.data.validate import checked_data, checked_weights
+from pegasos.data.validate import checked_data
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.classification import Classification
 from pegasos.estimators.kernel import KernelEstimator
@@ -16,9 +16,9 @@ from pegasos.estimators.kernel_streaming import (
     check_same_kernel,
     check_stream,
     fitted_attributes,
-    needs_c,
     stream_after_fit,
     targets_of,
+    under,
 )
 from pegasos.estimators.labels import Labels
 from pegasos.estimators.parameters import (
@@ -27,6 +27,7 @@ from pegasos.estimators.parameters import (
     checked_parameters,
     margin_loss,
 )
+from pegasos.estimators.streaming import penalty_of_stream, weight_so_far
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.scaling import with_class_weight
 from pegasos.solvers.catalogue import resolve_kernel
@@ -220,14 +221,18 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         self.n_support_ = self._support_counts(self._targets_of_support)
         return self
 
-    @available_if(needs_c)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> KernelPegasosClassifier:
         """Learn from new rows by LASVM, one process and one reprocess step per row.
 
-        Needs `C` (not `lam`), loss="hinge" and `solver` "auto" or "lasvm". Only support vectors are
-        kept in memory. gamma="scale" is taken from the rows of the first call. After `fit`, goes on
+        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: lam = 1 / (C N), with N
+        their weight, those of this call included. A given `C` (the default, 1.0) bounds the
+        coefficient of every row and stays what it is; with `lam` that bound falls from call to call,
+        and all coefficients shrink with it. Needs loss="hinge" and `solver` "auto" or "lasvm".
+
+        Only support vectors are kept in memory. gamma="scale" is taken from the rows of the first
+        call. After `fit`, goes on
         from its support vectors. There is no certificate, since a stream has no end.
 
         Parameters
@@ -255,13 +260,15 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         given = checked_weights(sample_weight, shape(rows)[0])
         weights = with_class_weight(self.class_weight, labels.classes, codes, given)
         self._labels, self.classes_ = labels, labels.classes
+        C, lam = penalty_of_stream(self, weight_so_far(self), len(codes), weights)
         online = self._stream(rows, labels, given, parameters.bias == "free")
+        under(online, C)
         online.process(rows, labels.targets(codes), weights)
         self._forget_fit()
         for name, value in fitted_attributes(online, self.n_features_in_).items():
             setattr(self, name, value)
         self.n_support_ = self._support_counts(targets_of(online))
-        self.C_, self.n_iter_ = online.C, 1
+        self.C_, self.lam_, self.n_iter_ = C, lam, 1
         return self
 
     def _stream(
@@ -278,13 +285,13 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
             )  # fmt: skip
         elif online is None:
             self._kernel = self._kernel_for(rows, weights)
-            online = OnlineModel(self._kernel, float(self.C), labels.n_models, is_free)
+            online = OnlineModel(self._kernel, 1.0, labels.n_models, is_free)
         self._online = online
         return online
 
     def _forget_fit(self) -> None:
         """Drop what a fit left that no longer holds."""
-        for name in ("certificate_", "history_", "support_", "lam_"):
+        for name in ("certificate_", "history_", "support_"):
             self.__dict__.pop(name, None)
         self._ball = self._state = None
 

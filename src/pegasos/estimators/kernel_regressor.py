@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from pegasos.data.numbers import checked_numbers, checked_weights
 from pegasos.data.rows import FloatArray, shape
-from pegasos.data.validate import checked_data, checked_weights
+from pegasos.data.validate import checked_data
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.kernel import KernelEstimator
 from pegasos.estimators.parameters import checked_parameters, regression_loss
-from pegasos.estimators.regressor import as_numbers
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.solvers.catalogue import resolve_kernel
 
@@ -181,8 +181,8 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         loss = regression_loss(self.loss, self.epsilon)
         parameters = checked_parameters(self, loss, resolve=resolve_kernel)
         data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        rows, y = checked_data(self, X, y, y_numeric=True)
-        targets = as_numbers(y)[:, None]
+        rows, y = checked_data(self, X, y)
+        targets = checked_numbers(y)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
         if isinstance(loss, CustomLoss):
             parameters = parameters.with_loss(loss.tag(targets[:, 0]))

@@ -1,8 +1,9 @@
 """Streams of rows for kernel classifiers: `partial_fit` by LASVM.
 
 Rows are processed once each, in the order given, and only those that support a model are kept. `C`
-bounds the coefficient of a row whatever the rows to come; there is no certificate, since a stream
-has no end.
+bounds the coefficient of a row whatever the rows to come; where the user gives lam, C = 1/(lam N)
+falls with the weight N of the rows so far, and all coefficients with it. There is no certificate,
+since a stream has no end.
 """
 
 from __future__ import annotations
@@ -17,16 +18,7 @@ from pegasos.problem.kernels import Kernel
 from pegasos.problem.losses import Hinge
 from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.kernel.online import OnlineModel
-
-
-def needs_c(estimator: Any) -> bool:
-    """Refuse streams without `C`; hides `partial_fit` where it cannot work."""
-    if estimator.lam is None:
-        return True
-    raise AttributeError(
-        "partial_fit needs C, which bounds the coefficient of each row as it comes; lam depends on "
-        "the number of rows, which a stream does not know. Set lam=None and C, for instance C=1."
-    )
+from pegasos.solvers.kernel.support import BETA, DOWN, HIGH, LOW, UP, R
 
 
 def check_stream(estimator: Any, loss: Any) -> None:
@@ -75,6 +67,26 @@ def stream_after_fit(
     online.process(rows, Y, weights)
     online.finish()
     return online
+
+
+def under(online: OnlineModel, C: float) -> None:
+    """Let a stream go on under another C.
+
+    A smaller one shrinks the bounds and all coefficients alike, which keeps them feasible and
+    balanced; a larger one leaves the coefficients as they are, with more room.
+    """
+    ratio = C / online.C
+    online.C = C
+    numbers = online.set.numbers[:, :, : online.set.m]
+    numbers[[LOW, HIGH]] *= ratio
+    if ratio < 1.0:
+        y = np.where(numbers[HIGH] > 0.0, 1.0, -1.0)
+        numbers[R] = y - ratio * (y - numbers[R])  # r = y - K beta
+        numbers[BETA] *= ratio
+    elif ratio > 1.0:
+        is_member = (numbers[UP] > -np.inf) | (numbers[DOWN] < np.inf)
+        numbers[UP][is_member & (numbers[BETA] < numbers[HIGH])] = 0.0
+        numbers[DOWN][is_member & (numbers[BETA] > numbers[LOW])] = 0.0
 
 
 def fitted_attributes(online: OnlineModel, d: int) -> dict[str, Any]:

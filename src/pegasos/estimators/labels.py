@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from pegasos.data.rows import FloatArray
-from pegasos.errors import InvalidData
+from pegasos.errors import InvalidData, InvalidType
 
 Kind = Literal["binary", "multiclass", "multilabel"]
 
@@ -33,7 +34,7 @@ class Labels:
 
     def codes(self, y: Any) -> Any:
         """Return the place of every label in `classes`; refuse labels that are not there."""
-        codes = np.searchsorted(self.classes, y)
+        codes = _places(self.classes, y)
         codes[codes == len(self.classes)] = 0
         is_unknown = self.classes[codes] != y
         if np.any(is_unknown):
@@ -77,14 +78,14 @@ class Labels:
 
 def is_multilabel(y: Any) -> bool:
     """Whether y is an indicator matrix with a column per label."""
-    return y is not None and bool(type_of_target(y).startswith("multilabel"))
+    return y is not None and _sortable(type_of_target, y, input_name="y").startswith("multilabel")
 
 
 def labels_of(y: Any) -> tuple[Labels, Any]:
     """Find the classes in y, of shape (n,); return them and the place of every label in them."""
-    check_classification_targets(y)
-    classes = np.unique(y)
-    codes = np.searchsorted(classes, y)  # less memory than np.unique's own inverse
+    _sortable(check_classification_targets, y)
+    classes = _sortable(np.unique, y)
+    codes = _places(classes, y)  # less memory than np.unique's own inverse
     codes = codes.astype(np.min_scalar_type(len(classes)))
     return Labels(classes, "binary" if len(classes) <= 2 else "multiclass"), codes
 
@@ -92,7 +93,34 @@ def labels_of(y: Any) -> tuple[Labels, Any]:
 def columns_of(y: Any) -> tuple[Labels, Any]:
     """Take a multilabel indicator matrix; return its labels, numbered, and the dense matrix."""
     y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    known = np.unique(y)
+    if not np.all((known == 0) | (known == 1)):
+        raise InvalidData(
+            f"y has {y.shape[1]} columns, so it must hold 0 and 1, which labels a row has; got "
+            f"{known.tolist()!r}. For classes use y of shape (n,)."
+        )
     return Labels(np.arange(y.shape[1]), "multilabel"), y
+
+
+def _sortable(asked: Callable[..., Any], y: Any, **options: Any) -> Any:
+    """Ask something of labels that sorts them; refuse labels that cannot be compared."""
+    try:
+        return asked(y, **options)
+    except TypeError as error:
+        raise InvalidType(
+            f"y must hold labels of one type, which can be sorted: {error}. Turn them into "
+            "strings, for instance."
+        ) from error
+
+
+def _places(classes: Any, y: Any) -> Any:
+    """Return where the labels of y are, or would be, in the sorted classes."""
+    try:
+        return np.searchsorted(classes, y)
+    except TypeError as error:
+        raise InvalidType(
+            f"y must hold labels of the type of the classes {classes.tolist()!r}: {error}."
+        ) from error
 
 
 def check_two_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> None:

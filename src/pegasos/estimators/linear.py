@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.data.compress import quickest
 from pegasos.data.rows import FloatArray, Rows, all_scores, float_type, shape
 from pegasos.data.validate import checked_rows
 from pegasos.estimators.base import CertifiedEstimator
 from pegasos.estimators.parameters import Parameters
-from pegasos.estimators.streaming import Stream, go_on, stream_after_fit
+from pegasos.estimators.streaming import (
+    Stream,
+    go_on,
+    penalty_of_stream,
+    stream_after_fit,
+    weight_so_far,
+)
 from pegasos.problem.objective import blocks, flat
 
 
@@ -23,7 +30,7 @@ class LinearEstimator(CertifiedEstimator):
 
     def _container(self, rows: Rows) -> Any:
         self._stream = None
-        return rows
+        return quickest(rows)
 
     def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
         """Return the fitted attributes that hold weights (d, K) and biases (K,)."""
@@ -43,26 +50,26 @@ class LinearEstimator(CertifiedEstimator):
     ) -> None:
         """Take the steps of `partial_fit` on new rows; set the attributes of a stream."""
         stream = vars(self).get("_stream")
+        seen = weight_so_far(self) if stream is None else stream.N
+        self.C_, self.lam_ = penalty_of_stream(self, seen, shape(rows)[0], sample_weight)
         if stream is None and "coef_" in vars(self):
             W = np.atleast_2d(self.coef_).T.astype(np.float64)
             stream = stream_after_fit(
                 W,
                 self.intercept_,
-                float(self.lam),
-                1.0 / (self.C_ * self.lam_),
+                self.lam_,
+                seen,
                 self.bias_scale if parameters.bias == "regularized" else 0.0,
                 parameters.bias == "free",
             )
         if stream is not None:
-            stream = stream.under(float(self.lam), parameters.bias)
+            stream = stream.under(self.lam_, parameters.bias)
         self._stream, W, b = go_on(
-            stream, parameters, rows, Y, sample_weight, float(self.lam), float(self.bias_scale)
+            stream, parameters, rows, Y, sample_weight, self.lam_, float(self.bias_scale)
         )
         for name in ("certificate_", "history_"):
             self.__dict__.pop(name, None)
         self._ball = self._state = None
-        weight = float(self.lam) * self._stream.N
-        self.lam_, self.C_ = float(self.lam), 1.0 / weight if weight > 0.0 else np.inf
         self.n_iter_ = 1
         for name, value in self._weights(W, b, float_type(rows)).items():
             setattr(self, name, value)

@@ -14,7 +14,7 @@ from pegasos.errors import InvalidParameter
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Bias
-from pegasos.problem.scaling import lam_of, positive
+from pegasos.problem.scaling import is_number, lam_of, positive, shown
 from pegasos.solvers.catalogue import BIASES, resolve
 
 MARGIN_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
@@ -98,7 +98,7 @@ def checked_parameters(
     if not isinstance(estimator.verbose, bool | int | np.integer) or estimator.verbose < 0:
         raise InvalidParameter(f"verbose must be 0 or 1; got {estimator.verbose!r}.")
     one_of(estimator.on_interrupt, "on_interrupt", ("keep", "raise"))
-    check_random_state(estimator.random_state)
+    seeded(estimator.random_state)
     return Parameters(
         loss=loss,
         solver=solver or resolve(estimator.solver, loss, estimator.bias),
@@ -125,12 +125,9 @@ def margin_loss(loss: Any) -> Any:
 
 def regression_loss(loss: Any, epsilon: float) -> Any:
     """Return the regression loss that a name or an object stands for."""
-    is_number = isinstance(epsilon, int | float | np.integer | np.floating)
-    if not is_number or isinstance(epsilon, bool) or not 0.0 <= epsilon < np.inf:
-        raise InvalidParameter(
-            f"epsilon must be a finite number, 0 or more; got epsilon={epsilon!r}. Errors up to "
-            "epsilon cost nothing."
-        )
+    if not is_number(epsilon) or epsilon != 0:
+        advice = "0 is allowed, too: errors up to epsilon cost nothing."
+        positive(epsilon, "epsilon", advice)
     if isinstance(loss, str) and loss == "epsilon_insensitive":
         return EpsilonInsensitive(float(epsilon))
     if isinstance(loss, EpsilonInsensitive | CustomLoss):
@@ -156,6 +153,17 @@ def check_class_weight(class_weight: Any) -> None:
         )
 
 
+def seeded(random_state: Any) -> Any:
+    """Return the RandomState that a parameter stands for, or say what may be given."""
+    try:
+        return check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; got "
+            f"random_state={shown(random_state)}."
+        ) from None
+
+
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:
     """Refuse what is not one of the allowed strings."""
     if not isinstance(value, str) or value not in allowed:
@@ -167,7 +175,7 @@ def whole(number: Any, name: str, advice: str) -> None:
     is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if number is not None and (not is_whole or number < 1):
         raise InvalidParameter(
-            f"{name} must be a whole number, 1 or more; got {name}={number!r}. {advice}."
+            f"{name} must be a whole number, 1 or more; got {name}={shown(number)}. {advice}."
         )
 
 

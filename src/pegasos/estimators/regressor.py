@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
+from pegasos.data.numbers import checked_numbers, checked_weights
 from pegasos.data.rows import FloatArray, shape
-from pegasos.data.validate import checked_data, checked_weights
-from pegasos.errors import InvalidData
+from pegasos.data.validate import checked_data
 from pegasos.estimators.callbacks import with_callbacks
 from pegasos.estimators.linear import LinearEstimator
 from pegasos.estimators.parameters import checked_parameters, regression_loss
-from pegasos.estimators.streaming import needs_lam, stream_solver
+from pegasos.estimators.streaming import stream_solver
 from pegasos.problem.custom_loss import CustomLoss
 
 
@@ -91,8 +89,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pegasos import PegasosRegressor
+    >>>     >>> from pegasos import PegasosRegressor
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> model = PegasosRegressor(C=10.0, epsilon=0.0).fit(X, [1.0, 3.0, 5.0, 7.0])
     >>> model.predict([[4.0]]).round(3), model.coef_.round(3), model.intercept_.round(3)
@@ -156,19 +153,23 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         loss = regression_loss(self.loss, self.epsilon)
         parameters = checked_parameters(self, loss)
         data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        rows, y = checked_data(self, X, y, y_numeric=True)
-        targets = as_numbers(y)[:, None]
+        rows, y = checked_data(self, X, y)
+        targets = checked_numbers(y)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
         if isinstance(loss, CustomLoss):
             parameters = parameters.with_loss(loss.tag(targets[:, 0]))
         self._fit_models(parameters, rows, targets, weights, data=data)
         return self
 
-    @available_if(needs_lam)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:
         """Take one Pegasos step per row of a stream, in the order given.
 
-        Needs `lam`, and `solver` "auto" or "pegasos" (`Pegasos(batch_size=...)` for mini-batches).
+        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: lam = 1 / (C N), with N
+        their weight, those of this call included. A given `lam` stays what it is, so that it does
+        not matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls from call to
+        call, and the weights stay. `solver` is "auto" or "pegasos" (`Pegasos(batch_size=...)` for
+        mini-batches).
+
         After `fit`, goes on from there. There is no certificate, since a stream has no end. With
         bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
         square root of the number of rows.
@@ -189,8 +190,8 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         """
         loss = regression_loss(self.loss, self.epsilon)
         parameters = checked_parameters(self, loss, stream_solver(self.solver, self.bias))
-        rows, y = checked_data(self, X, y, reset=not hasattr(self, "coef_"), y_numeric=True)
-        targets = as_numbers(y)[:, None]
+        rows, y = checked_data(self, X, y, reset=not hasattr(self, "coef_"))
+        targets = checked_numbers(y)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
         if isinstance(loss, CustomLoss):
             parameters = parameters.with_loss(loss.tag(targets[:, 0]))
@@ -233,14 +234,3 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         """
         _, low, high = self._bounds(X)
         return low[:, 0], high[:, 0]
-
-
-def as_numbers(y: Any) -> FloatArray:
-    """Return targets as contiguous float64, or refuse what is not a number."""
-    try:
-        return np.ascontiguousarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidData(
-            f"y must hold numbers; got values such as {np.asarray(y).ravel().tolist()[0]!r}. "
-            "PegasosClassifier takes labels of any type."
-        ) from None

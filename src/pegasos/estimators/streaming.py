@@ -4,7 +4,8 @@ With N the weight of all rows seen so far, a row of weight s does
 
     w <- (1 - s/N) w + s a / (lam N) x,      a = -slope of the loss at the row's score
 
-so that two blocks are the same as one after the other, a row of weight 0 as no row. No dual point
+so that two blocks are the same as one after the other, a row of weight 0 as no row. Where the user
+gives C, lam = 1/(C N) with the N at the end of a block: the weights stay, lam falls. No dual point
 is kept: a stream has no end, and so no optimum that a certificate could speak of.
 """
 
@@ -20,6 +21,7 @@ from pegasos.data.rows import FloatArray, Rows, shape
 from pegasos.errors import InvalidParameter
 from pegasos.estimators.parameters import Parameters
 from pegasos.problem.objective import Problem, blocks, make_problem
+from pegasos.problem.scaling import lam_of
 from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.pegasos import Pegasos, pegasos_pass
 
@@ -43,14 +45,18 @@ class Stream:
         return Stream(self.V * ratio, self.total * ratio, offset, self.N, lam)
 
 
-def needs_lam(estimator: Any) -> bool:
-    """Refuse streams without `lam`; hides `partial_fit` where it cannot work."""
-    if estimator.lam is not None:
-        return True
-    raise AttributeError(
-        "partial_fit needs lam, because C depends on the number of rows, which a stream does not "
-        "know. Set lam, for instance lam=1e-4."
-    )
+def weight_so_far(estimator: Any) -> float:
+    """Return the weight of the rows that a fitted estimator has seen; 0 for a new one."""
+    fitted = vars(estimator)
+    return 1.0 / (fitted["C_"] * fitted["lam_"]) if "C_" in fitted else 0.0
+
+
+def penalty_of_stream(
+    estimator: Any, seen: float, n: int, sample_weight: FloatArray | None
+) -> tuple[float, float]:
+    """Return (C, lam) of a stream after n more rows: what they are for all rows so far."""
+    N = seen + (float(n) if sample_weight is None else float(sample_weight.sum()))
+    return lam_of(estimator.C, estimator.lam, N if N > 0.0 else 1.0)
 
 
 def stream_solver(solver: Any, bias: str) -> Pegasos:

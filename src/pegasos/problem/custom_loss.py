@@ -14,9 +14,12 @@ loss is not convex or the slope is not its slope, so both are tested first (`pro
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import namedtuple
 from dataclasses import dataclass
+from pickle import PicklingError
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -28,6 +31,8 @@ from pegasos.options import Options
 from pegasos.problem import losses
 from pegasos.problem.convexity import FAR, STEEP, Function, a_few, check_convexity
 from pegasos.problem.losses import ULP, dual_step, gain, slope, value
+
+CARRIERS = {"cloudpickle", "loky", "dill", "copy"}  # modules that carry functions by value
 
 _compiled: dict[Any, Any] = {}  # tag, value and slope by content
 
@@ -45,20 +50,28 @@ class CustomLoss(Options):
     name : str, optional
         What messages call the loss; by default the name of `value`.
 
+    Notes
+    -----
+    A loss of functions that are defined at the top level of a module can be pickled, and so can the
+    models trained with it. Lambdas and local functions need `cloudpickle`, which joblib uses to
+    send them to the workers of a search.
+
     Examples
     --------
-    The squared loss:
+    The squared loss makes ridge regression of it:
 
-    >>> from pegasos.problem import losses
+    >>> import numpy as np
+    >>> from pegasos import CustomLoss, PegasosRegressor
     >>> def value(z, y):
     ...     return (z - y) ** 2
     >>> def slope(z, y):
     ...     return 2 * (z - y)
-    >>> tag = CustomLoss(value, slope).tag([0.0, 3.0])
-    >>> losses.value(tag, 1.0, 3.0)
-    4.0
-    >>> round(losses.gain(tag, 2.0, 3.0), 12)  # 2 y - 2^2/4
-    5.0
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 3.5])
+    >>> model = PegasosRegressor(loss=CustomLoss(value, slope), C=0.5).fit(X, y)
+    >>> model.coef_.round(3), model.intercept_.round(3)  # (X'X + 1) w = X'y, both centred
+    (array([0.833]), array([1.333]))
+    >>> model.certificate_.relative_gap <= 1e-3
+    True
 
     What is not convex is refused:
 
@@ -66,7 +79,7 @@ class CustomLoss(Options):
     ...     return min(1.0, (z - y) ** 2)
     >>> def slope(z, y):
     ...     return 2 * (z - y) if abs(z - y) < 1 else 0
-    >>> CustomLoss(value, slope, name="truncated").tag([0.0])
+    >>> PegasosRegressor(loss=CustomLoss(value, slope, name="truncated")).fit(X, y)
     Traceback (most recent call last):
         ...
     pegasos.errors.InvalidParameter: truncated: not convex: ...
@@ -110,8 +123,31 @@ class CustomLoss(Options):
             ) from error
         return dispatcher
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Refuse to be pickled with functions that pickle cannot find again, and say what to do."""
+        for part in ("value", "slope"):
+            function = getattr(self, part)
+            is_plain = isinstance(function, FunctionType)
+            if is_plain and "<" in function.__qualname__ and not _is_carried_by_value():
+                raise PicklingError(
+                    f"{part}={function.__qualname__} of a CustomLoss cannot be pickled: pickle "
+                    "finds functions by name, in their module. Define value and slope with def at "
+                    "the top level of a module, or use cloudpickle."
+                )
+        return vars(self).copy()
+
     def __str__(self) -> str:
         return self.name or f"CustomLoss({getattr(self.value, '__name__', self.value)!s})"
+
+
+def _is_carried_by_value() -> bool:
+    """Whether the caller copies functions instead of naming them, as plain pickle does."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if CARRIERS.intersection(frame.f_globals.get("__name__", "").split(".")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _content(function: Any) -> tuple[Any, ...]:
