@@ -124,3 +124,15 @@ def test_trace_turns_into_one_array_per_quantity():
     assert set(columns) == {
         "epoch", "seconds", "rows_visited", "primal", "dual", "gap", "relative_gap"
     }  # fmt: skip
+
+
+def test_judge_finds_the_length_of_weights_that_are_too_short(draw):
+    drawn = draw(Hinge(), n=60, lam=1e-3)
+    A, judge = duals(drawn, Hinge(), 0), Judge(drawn.problem)
+    W = 0.1 * np.linalg.lstsq(drawn.X, drawn.y, rcond=None)[0]
+    for _ in range(3):
+        judge.assess(Offer(A, iterate=(W, np.zeros(1))), True, 0.0)
+    lengths = np.linspace(0.5, 40.0, 200)
+    hinges = [np.maximum(0.0, 1.0 - drawn.y * (drawn.X @ (t * W))).mean() for t in lengths]
+    best = min(h + 5e-4 * t**2 * (W**2).sum() for t, h in zip(lengths, hinges, strict=True))
+    assert judge.primal[0] <= best * (1.0 + 1e-9)

@@ -10,12 +10,15 @@ from pegasos.certificate.gap import Evaluation, Offer, evaluate, means_for, nega
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.gram import Gram
+from pegasos.problem.line import best_steps
 from pegasos.problem.losses import is_smooth
 from pegasos.problem.objective import Problem
+from pegasos.problem.space import write_scores
 
 CHEAP = 0.2  # of the kernel values of a fit: what computing all scores anew may cost
 
 
+SEARCHES_FROM = 3  # certificates of a primal method before lines are searched
 TOO_COARSE = 10.0  # times `tol`: what rounding hides if the optimum of coarse values is too far
 
 
@@ -53,6 +56,7 @@ class Judge:
         self.distance, self.hidden = np.zeros(K), np.zeros(K)
         self.audited = np.zeros(K, dtype=np.int64)
         self.has_judged = self.has_scores = self.is_latest = False
+        self.searched = 0
 
     @property
     def scratch(self) -> FloatArray:
@@ -82,11 +86,39 @@ class Judge:
         if offer.A is not None:
             found.append(evaluate(self.problem, offer, self.means, accuracy, hint, target))
             W, b = found[0].W, found[0].b
+            if tries_slopes and not np.all(found[0].gap <= target * found[0].dual):
+                found += self._on_lines(offer, found[0], accuracy, target)
+                W, b = found[-1].W, found[-1].b
         if offer.A is None or (tries_slopes and is_smooth(self.problem.costs.loss)):
             A, b = negative_slopes(self.problem, W, b, self.means, accuracy)
             offer = Offer(A, iterate=(W, b))
             found.append(evaluate(self.problem, offer, self.means, accuracy, b, target))
         return found
+
+    def _on_lines(
+        self, offer: Offer, new: Evaluation, accuracy: float, target: float
+    ) -> list[Evaluation]:
+        """Look for better weights between the best so far and the new ones, then on the ray.
+
+        A primal method's dual point may be near the optimum long before its weights are. This takes
+        two passes, so it is left for runs that take long.
+        """
+        self.searched += 1
+        if self.searched < SEARCHES_FROM or isinstance(self.problem.rows, Gram):
+            return []
+        Z, D = self.scratch, np.empty_like(self.scratch)
+        write_scores(self.problem.rows, self.W, D)
+        D -= Z
+        V, c = self.W - new.W, self.b - new.b
+        across, along = np.einsum("jk,jk->k", new.W, V), np.einsum("jk,jk->k", V, V)
+        u = best_steps(self.problem, (Z, D), (new.b, c), (across, along))
+        Z += u * D
+        W, b = new.W + u * V, new.b + u * c
+        square = np.einsum("jk,jk->k", W, W)
+        t = 1.0 + best_steps(self.problem, (Z, Z), (b, b), (square, square))
+        t = np.where(t > 0.0, t, 1.0)
+        offer = offer._replace(iterate=(W * t, b * t))
+        return [evaluate(self.problem, offer, self.means, accuracy, b * t, target)]
 
     def keep_better(self, new: Evaluation) -> None:
         """Keep the models with smaller gaps and the larger bounds; sums that overflow are none."""

@@ -32,7 +32,8 @@ from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretch
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
-from pegasos.problem.losses import dual_step, gain, gap_term, lower, upper
+from pegasos.problem.gap import add_gap
+from pegasos.problem.losses import dual_step, lower, upper
 from pegasos.problem.objective import (
     Problem,
     blocks,
@@ -204,9 +205,7 @@ def sdca_pass(problem, order, square_norms, A, W, idle, constant, room):  # type
             y, a = costs.Y[i, k], A[i, k]
             score = z[k] + offset[k] + scale * beta[k]
             if t % SAMPLED == 0:
-                met[0, k] += s * gap_term(costs.loss, score, a, y)
-                met[1, k] += s * gain(costs.loss, a, y)
-                met[2, k] += s
+                add_gap(costs, i, k, score, a, met)
             c = dual_step(costs.loss, score, a, q, y)  # [SZ13]: argmax along coordinate i
             step[k] = s * (c - a) * inverse
             moves |= step[k] != 0.0
