@@ -20,7 +20,7 @@ def seen_from(rows: Rows, m: FloatArray) -> Rows:
     q = np.zeros((shape(rows)[0] if isinstance(rows, CsrRows) else 0, 1))
     if len(q) > 0:
         all_scores(rows, 0, len(q), m, q)
-    centre = Centre(read_only(m), read_only(q[:, 0].copy()), float(m @ m))
+    centre = Centre(read_only(m), read_only(q[:, 0]), float(m @ m))
     return rows._replace(centre=centre)
 
 

@@ -69,9 +69,9 @@ def make_problem(
     return Problem(Costs(loss, Y, weights), rows, S, float(lam), scale, bias == "free")
 
 
-def row_square_norms(problem: Problem) -> FloatArray:
-    """Return ||x_i||^2 of every row."""
-    squares = np.empty(shape(problem.rows)[0])
+def row_square_norms(problem: Problem, out: FloatArray | None = None) -> FloatArray:
+    """Return ||x_i||^2 of every row, in `out` if given."""
+    squares = np.empty(shape(problem.rows)[0]) if out is None else out
     for start, stop in blocks(problem.rows):
         square_norms(problem.rows, start, stop, squares)
     return squares

@@ -11,7 +11,7 @@ from pegasos.certificate.stopping import Stopping
 from pegasos.data.centre import is_centred
 from pegasos.data.rows import as_rows
 from pegasos.problem.losses import EpsilonInsensitive, Hinge
-from pegasos.problem.objective import make_problem, row_square_norms
+from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.catalogue import resolve
 from pegasos.solvers.linear import offsets
@@ -149,7 +149,7 @@ def test_a_weight_is_a_number_of_repetitions_far_from_the_origin(container):
 
 def seen(X, weights=None, K=1):
     problem = posed(Hinge(), X, np.ones((X.shape[0], K)), weights)
-    return offsets.centred(problem, row_square_norms(problem))[0].rows
+    return offsets.centred(problem)[0].rows
 
 
 @pytest.mark.fast

@@ -36,24 +36,27 @@ SAME = 1e-20  # of ||m||^2, in the mean square distance: less is rounding
 CLOSE = 1e-6  # of the mean loss of w = 0: how exact a bias is to start from
 
 
-def centred(problem: Problem, squares: FloatArray) -> tuple[Problem, FloatArray]:
-    """Return a problem with a free bias as solvers are to see it, and its square row lengths.
+def centred(problem: Problem) -> tuple[Problem, FloatArray]:
+    """Return a problem as solvers are to see it, and its square row lengths.
 
-    `squares` holds the square lengths of the rows as they are.
+    Without a free bias that is the problem itself.
     """
+    if not problem.is_free:
+        return problem, row_square_norms(problem)
     rows = some_rows(problem)
     m, s = mean_row(problem, rows), weights_of(problem, rows)
+    squares = row_square_norms(problem)
     skips_zeros = isinstance(problem.rows, DenseRows) and problem.costs.Y.shape[1] > 1
     share = LONG_FOR_ZEROS if skips_zeros else LONG
     if not m @ m > share * (s @ squares[rows]) / s.sum():
         return problem, squares
     if len(rows) == FEW:
-        m = mean_row(problem, np.arange(len(squares)))
+        m = mean_row(problem, slice(None))
     around = problem._replace(rows=seen_from(problem.rows, m))
-    distances = row_square_norms(around)
-    if typical_length(around, distances) ** 2 <= SAME * (m @ m):
-        return problem, squares  # all rows are the same
-    return around, distances
+    row_square_norms(around, squares)
+    if typical_length(around, squares) ** 2 <= SAME * (m @ m):  # all rows are the same
+        return problem, row_square_norms(problem, squares)
+    return around, squares
 
 
 def seen(problem: Problem, centre: Centre) -> Problem:
@@ -82,19 +85,22 @@ def some_rows(problem: Problem) -> Any:
     """Return at most FEW numbers of rows that have a weight, spread over all."""
     n, _ = shape(problem.rows)
     weights = problem.costs.weights
-    rows = np.flatnonzero(weights.values) if weights.mask else np.arange(n)
+    if not weights.mask:
+        return np.arange(FEW) * n // FEW if n > FEW else np.arange(n)
+    rows = np.flatnonzero(weights.values)
     return rows[np.arange(FEW) * len(rows) // FEW] if len(rows) > FEW else rows
 
 
 def weights_of(problem: Problem, rows: Any) -> FloatArray:
     """Return the weights of some rows."""
+    n, _ = shape(problem.rows)
     weights = problem.costs.weights
-    return weights.values[rows] if weights.mask else np.ones(len(rows))
+    return (weights.values if weights.mask else np.broadcast_to(weights.values, n))[rows]
 
 
 def part(problem: Problem, rows: Any) -> Problem:
     """Return the costs of some rows as a problem of their own; its features are not to be read."""
-    s = weights_of(problem, rows)
+    s = np.ascontiguousarray(weights_of(problem, rows))
     costs = problem.costs._replace(Y=problem.costs.Y[rows], weights=Weights(s, -1))
     return problem._replace(costs=costs, S=float(s.sum()))
 

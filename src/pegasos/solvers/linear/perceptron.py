@@ -45,7 +45,6 @@ from pegasos.problem.objective import (
     Problem,
     blocks,
     flat,
-    row_square_norms,
     typical_length,
     weight,
 )
@@ -138,7 +137,7 @@ class Perceptron(Options):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PerceptronState:
         scale = problem.bias_scale
         if problem.is_free:
-            problem, squares = centred(problem, row_square_norms(problem))
+            problem, squares = centred(problem)
             scale = typical_length(problem, squares)
         rows, random = problem.rows, np.array([seed], dtype=np.uint64)
         size = weight_count(rows), scale

@@ -18,7 +18,7 @@ from pegasos.data.order import (
     stretches_of,
 )
 from pegasos.data.rows import ORIGIN, Centre, FloatArray, shape
-from pegasos.problem.objective import Problem, combination, flat, row_square_norms
+from pegasos.problem.objective import Problem, combination, flat
 from pegasos.solvers.linear.constant import (
     Constant,
     Search,
@@ -82,7 +82,7 @@ def start(
     """Return a run at w = 0, or where an earlier one on the same rows ended."""
     squares = None
     if problem.is_free:
-        problem, squares = centred(problem, row_square_norms(problem))
+        problem, squares = centred(problem)
     state = new_state(problem, seed, way, is_independent, squares)
     if previous is not None:
         go_on_from(problem, state, previous)

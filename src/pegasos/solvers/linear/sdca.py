@@ -39,7 +39,6 @@ from pegasos.problem.objective import (
     blocks,
     combination,
     flat,
-    row_square_norms,
     typical_length,
     weight,
 )
@@ -115,9 +114,9 @@ class SDCA(Options):
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState:
         (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
-        squares, scale = row_square_norms(problem), problem.bias_scale
+        problem, squares = centred(problem)
+        scale = problem.bias_scale
         if problem.is_free:
-            problem, squares = centred(problem, squares)
             scale = FREE_SCALE * typical_length(problem, squares)
         state = SdcaState(
             A=np.zeros((n, K)) if previous is None else previous.A,
