@@ -117,6 +117,18 @@ ROWS = {
     "coo column": (lambda: malformed("coo", col=[1, 0, 0, 7, 0, 1]), r"COO matrix: col must lie"),
 }  # fmt: skip
 
+NEW_ROWS = {  # after a fit to a frame with the columns a and b
+    "too many columns": (lambda: np.ones((2, 3)), r"X has 3 features, but \w+ is expecting 2"),
+    "too few columns": (lambda: np.ones((2, 1)), r"X has 1 features, but \w+ is expecting 2"),
+    "too many columns, csr": (lambda: sparse.csr_array(np.ones((2, 3))), r"X has 3 features"),
+    "other names": (lambda: pd.DataFrame(X, columns=["a", "c"]), r"feature names should match"),
+    "names in another order": (lambda: pd.DataFrame(X, columns=["b", "a"]), r"same order"),
+    "a name missing": (
+        lambda: pd.DataFrame(X[:, :1], columns=["a"]),
+        r"feature names should match",
+    ),
+}
+
 FINITE_Y = r"y must hold finite numbers from -1e\+100 to 1e\+100; y\[\d\] is "
 NUMBER_Y = r"y must hold numbers; got values such as "
 FLAT_Y = r"y should be a 1d array"

@@ -1,5 +1,8 @@
-"""Some 400 kinds of bad input, crossed with every estimator: each a clear error, before a fit."""
+"""Some 450 kinds of bad input, crossed with every estimator: each a clear error, before a fit."""
 
+import functools
+
+import pandas as pd
 import pytest
 
 from pegasos import (
@@ -81,6 +84,23 @@ def test_bad_targets_are_refused(Estimator, make, message):
     refuses(ValueError, message, Estimator().fit, X, make())
 
 
+@functools.cache
+def fitted(Estimator):
+    return Estimator().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+
+
+@pytest.mark.parametrize(
+    ("Estimator", "make", "message"), crossed(bad_data.ROWS | bad_data.NEW_ROWS, ESTIMATORS)
+)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_bad_rows_are_refused_after_a_fit_too(Estimator, make, message):
+    model = fitted(Estimator)
+    message += r"|X has \d features, but|feature names should match"  # which come first
+    for method in ("transform", "predict", "decision_function", "decision_bounds", "certain"):
+        if hasattr(model, method):
+            refuses(ValueError, message, getattr(model, method), make())
+
+
 @pytest.mark.parametrize(("Estimator", "make", "message"), crossed(bad_data.WEIGHTS, SUPERVISED))
 def test_bad_weights_are_refused(Estimator, make, message):
     refuses(InvalidData, message, Estimator().fit, X, y, sample_weight=make())
@@ -96,7 +116,6 @@ def test_bad_class_weights_are_refused(Estimator, class_weight, message):
 def test_the_table_is_as_long_as_it_says():
     kinds = sum(len(values) for _, values, _ in PARAMETERS) + len(COMBINATIONS)
     tables = ("ROWS", "TARGETS_OF_ANY", "TARGETS_OF_REGRESSORS", "TARGETS_OF_CLASSIFIERS")
-    for table in (*tables, "WEIGHTS", "CLASS_WEIGHTS"):
+    for table in (*tables, "NEW_ROWS", "WEIGHTS", "CLASS_WEIGHTS"):
         kinds += len(getattr(bad_data, table))
-    print(kinds, len(SINGLE) + len(SEVERAL))
-    assert kinds >= 400
+    assert kinds >= 450

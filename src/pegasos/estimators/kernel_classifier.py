@@ -226,10 +226,11 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
     ) -> KernelPegasosClassifier:
         """Learn from new rows by LASVM, one process and one reprocess step per row.
 
-        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: lam = 1 / (C N), with N
+        `C` and `lam` mean what they mean to `fit`, for all rows so far: lam = 1 / (C N), with N
         their weight, those of this call included. A given `C` (the default, 1.0) bounds the
-        coefficient of every row and stays what it is; with `lam` that bound falls from call to call,
-        and all coefficients shrink with it. Needs loss="hinge" and `solver` "auto" or "lasvm".
+        coefficient of every row and stays what it is; with `lam` that bound falls from call to
+        call, and all coefficients shrink with it. Needs loss="hinge" and `solver` "auto" or
+        "lasvm".
 
         Only support vectors are kept in memory. gamma="scale" is taken from the rows of the first
         call. After `fit`, goes on

@@ -164,11 +164,11 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:
         """Take one Pegasos step per row of a stream, in the order given.
 
-        `C` and `lam` mean what they mean to `fit`, for the rows seen so far: lam = 1 / (C N), with N
+        `C` and `lam` mean what they mean to `fit`, for all rows so far: lam = 1 / (C N), with N
         their weight, those of this call included. A given `lam` stays what it is, so that it does
-        not matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls from call to
-        call, and the weights stay. `solver` is "auto" or "pegasos" (`Pegasos(batch_size=...)` for
-        mini-batches).
+        not matter how a stream is cut into calls; with `C` (the default, 1.0) lam falls from call
+        to call, and the weights stay. `solver` is "auto" or "pegasos" (`Pegasos(batch_size=...)`
+        for mini-batches).
 
         After `fit`, goes on from there. There is no certificate, since a stream has no end. With
         bias="free" the bias follows its own sub-gradient, which converges slowly, like the inverse
