@@ -114,6 +114,7 @@ def choose_method(rng, case):
     own = chance(rng, 0.02)
     if case.is_regression and own:
         case.loss_name = "squared"
+        del case.parameters["epsilon"]
         case.parameters["loss"] = pegasos.CustomLoss(squared, squared_slope)
     elif own:
         case.loss_name = "squared_hinge"
@@ -126,23 +127,25 @@ def choose_method(rng, case):
     else:
         solver = linear_solver(rng, case)
     case.parameters["solver"] = solver
-    if solver not in ("auto", "sdca", "decomposition"):  # first-order: the limit is what ends them
+    is_dual = isinstance(solver, pegasos.SDCA) or solver in ("auto", "sdca", "decomposition")
+    if not is_dual:  # a limit is what ends them
         case.parameters["max_iter"] = min(case.parameters.get("max_iter", 100), 100)
 
 
 def linear_solver(rng, case):
     loss, parameters = case.parameters.get("loss"), case.parameters
     solver = str(
-        rng.choice(["auto", "sdca", "pegasos", "sgd", "perceptron"], p=[0.5, 0.15, 0.17, 0.13, 0.05])
+        rng.choice(["auto", "sdca", "pegasos", "sgd", "perceptron"], p=[0.4, 0.15, 0.2, 0.15, 0.1])
     )
     if solver == "perceptron" and loss != "hinge":
         solver = "auto"
     if solver == "pegasos" and parameters["bias"] == "free" and chance(rng, 0.5):
         smooth = loss not in ("hinge", None) or case.loss_name is not None
         parameters["bias"] = str(rng.choice([FREE_WAYS[0], FREE_WAYS[2]] if smooth else FREE_WAYS))
-    if solver == "pegasos" and chance(rng, 0.5):
+    if solver == "pegasos" and (parameters["bias"] == "free-batch" or chance(rng, 0.5)):
+        least = 2 if parameters["bias"] == "free-batch" else 1
         options = {
-            "batch_size": int(rng.choice([1, 4, 17])),
+            "batch_size": min(max(least, int(rng.choice([1, 4, 17]))), case.X.shape[0]),
             "sampling": str(rng.choice(["epoch", "iid", "fixed"])),
             "projection": chance(rng, 0.3),
         }
@@ -160,7 +163,11 @@ def kernel_solver(rng, case):
         names.append("decomposition")
     if case.loss_name is None and case.loss == "hinge":
         names += ["lasvm", "batch_perceptron", "perceptron"]
-    return str(rng.choice(["auto", str(rng.choice(names))]))
+    solver = str(rng.choice(["auto", str(rng.choice(names)), str(rng.choice(names))]))
+    if solver == "batch_perceptron":  # has no weights
+        case.sample_weight = None
+        case.parameters.pop("class_weight", None)
+    return solver
 
 
 def choose_start(rng, case):
@@ -172,3 +179,30 @@ def choose_start(rng, case):
     can_stream &= isinstance(case.parameters["solver"], str) and case.parameters["solver"] == "auto"
     can_stream &= case.parameters.get("class_weight") != "balanced"
     case.streams_first = bool(can_stream and chance(rng, 0.3))
+
+
+def draw_plain(seed):
+    """The case of an integer brought to a few types: what few compiled variants can fit."""
+    case = draw(seed)
+    case.loss_name, parameters = None, case.parameters
+    parameters.update(
+        solver="auto", max_time=None, max_iter=min(parameters.get("max_iter", 100), 100)
+    )
+    if parameters["bias"] in FREE_WAYS:
+        parameters["bias"] = "free"
+    if case.is_regression:
+        parameters.pop("loss", None)
+        parameters.setdefault("epsilon", 0.1)
+    else:
+        parameters["loss"] = "hinge"
+    if case.has_kernel and case.option("kernel", "rbf") != "precomputed":
+        X = case.X.toarray() if hasattr(case.X, "toarray") else case.X
+        case.X = np.ascontiguousarray(X)
+        parameters["kernel"] = "rbf"
+    elif not case.has_kernel:
+        case.X = (
+            case.X.astype(np.float64)
+            if hasattr(case.X, "indptr")
+            else np.array(case.X, dtype=np.float64, order="C")
+        )
+    return case

@@ -29,27 +29,28 @@ def float32_regressor(n, d, gamma, seed=0, **parameters):
     return Case(name, "KernelPegasosRegressor", X, rng.standard_normal(n), parameters)
 
 
-def separable_times(factor=1e4):
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((100, 5))
+def separable_times(factor, seed=0, **parameters):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 5))
     y = np.where(X @ rng.standard_normal(5) > 0, 1, -1)
-    X = (X + 0.2 * y[:, None]) * factor
-    parameters = {"C": 1e8, "bias": "none", "random_state": 0}
-    return Case("separable rows times 1e4, C=1e8", "PegasosClassifier", X, y, parameters)
+    parameters = {"C": 1e8, "random_state": 0, "max_iter": 500, **parameters}
+    name = f"separable rows times {factor:g}, seed {seed}"
+    return Case(name, "PegasosClassifier", X * factor, y, parameters)
 
 
-def offset_targets(offset=1e13):
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((100, 3))
-    y = offset + X @ np.array([1.0, -2.0, 0.5]) + 0.1 * rng.standard_normal(100)
-    return Case(f"targets {offset:g} + small", "PegasosRegressor", X, y, {"random_state": 0})
+def offset_targets(offset, noise):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y = offset + 0.3 * X[:, 0] + noise * rng.standard_normal(60)
+    parameters = {"random_state": 0, "max_iter": 300}
+    return Case(f"targets {offset:g} + {noise:g} noise", "PegasosRegressor", X, y, parameters)
 
 
 def weak_penalty(seed=0, **parameters):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((80, 4))
     y = np.where(X @ rng.standard_normal(4) > 0, 1, -1)
-    parameters = {"lam": 1e-14, "random_state": 0, "max_time": 5.0, **parameters}
+    parameters = {"lam": 1e-14, "random_state": 0, "max_iter": 300, **parameters}
     return Case("separable rows, lam=1e-14", "PegasosClassifier", X, y, parameters)
 
 
@@ -59,7 +60,7 @@ def wide_weights(seed, estimator="PegasosClassifier", **parameters):
     line = X @ rng.standard_normal(4) + 0.5 * rng.standard_normal(60)
     y = line if estimator.endswith("Regressor") else np.where(line > 0, 1, -1)
     s = 10.0 ** rng.uniform(-12, 12, 60)
-    parameters = {"random_state": 0, "max_time": 5.0, **parameters}
+    parameters = {"random_state": 0, "max_iter": 300, **parameters}
     name = f"weights over 24 decades, {estimator}, seed {seed}"
     return Case(name, estimator, X, y, parameters, s)
 
@@ -77,7 +78,7 @@ def offset_columns(offset, estimator="PegasosClassifier"):
     X = offset + rng.standard_normal((100, 5))
     line = (X - offset)[:, 0] + 0.3 * rng.standard_normal(100)
     y = line if estimator.endswith("Regressor") else np.where(line > 0, 1, -1)
-    parameters = {"random_state": 0, "max_time": 5.0}
+    parameters = {"random_state": 0, "max_iter": 300}
     return Case(f"columns {offset:g} + noise, {estimator}", estimator, X, y, parameters)
 
 
@@ -85,7 +86,9 @@ def offset_line():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((500, 5))
     y = 2000 + 8 * X[:, 0]
-    return Case("targets 2000 + 8 x", "PegasosRegressor", X, y, {"max_time": 5.0, "max_iter": 300})
+    return Case(
+        "targets 2000 + 8 x", "PegasosRegressor", X, y, {"random_state": 0, "max_iter": 300}
+    )
 
 
 def forty(count=40, top=400):
@@ -104,18 +107,20 @@ def forty(count=40, top=400):
 
 
 NAMED = {
-    "float32 classifier, n=400": partial(float32_classifier, 400, 60, 0.004),
-    "float32 regressor, n=400": partial(float32_regressor, 400, 60, 0.004),
+    **{f"float32 classifier {k}": partial(float32_classifier, 150, 60, 0.004, k) for k in (0, 1)},
+    **{f"float32 regressor {k}": partial(float32_regressor, 150, 60, 0.004, k) for k in (0, 1)},
     "float32, C=1e5, no bias": partial(
-        float32_classifier, 300, 60, 0.004, C=1e5, tol=0.1, bias="none"
+        float32_classifier, 150, 60, 0.004, C=1e5, tol=0.1, bias="none"
     ),
-    "separable times 1e4": separable_times,
-    "targets 1e13 + small": offset_targets,
-    "lam 1e-14, separable": weak_penalty,
-    "lam 1e-14, separable, free": partial(weak_penalty, 1),
+    "separable times 1e4, no bias": partial(separable_times, 1e4, bias="none"),
+    "separable times 1e4": partial(separable_times, 1e4, 3),
+    "targets 1e13 + line": partial(offset_targets, 1e13, 0.0),
+    "targets 1e13 + noise": partial(offset_targets, 1e13, 1.0),
+    "targets 1e10 + noise": partial(offset_targets, 1e10, 1.0),
+    **{f"lam 1e-14, separable {k}": partial(weak_penalty, k) for k in range(3)},
     "lam 1e-14, no bias": partial(weak_penalty, 2, bias="none"),
-    **{f"weights, classifier {k}": partial(wide_weights, k) for k in range(6)},
-    **{f"weights, regressor {k}": partial(wide_weights, k, "PegasosRegressor") for k in range(6)},
+    **{f"weights, classifier {k}": partial(wide_weights, k) for k in (1, 2, 4, 6, 10)},
+    **{f"weights, regressor {k}": partial(wide_weights, k, "PegasosRegressor") for k in (0, 1)},
     "weights, no bias": partial(wide_weights, 7, bias="none", C=1e4),
     "indefinite callable": indefinite_callable,
     "offset 1e3": partial(offset_columns, 1e3),
@@ -131,5 +136,11 @@ LARGE = {
     "float32 classifier, n=1500": partial(
         float32_classifier, 1500, 60, 0.004, C=1e5, tol=0.1, bias="none"
     ),
+    "float32 classifier, n=400": partial(float32_classifier, 400, 60, 0.004),
+    "float32 regressor, n=400": partial(float32_regressor, 400, 60, 0.004),
     "indefinite callable, n=1000": partial(indefinite_callable, 1000),
+    **{
+        f"lam 1e-14, separable {k}, to the end": partial(weak_penalty, k, max_iter=3000)
+        for k in range(3)
+    },
 }

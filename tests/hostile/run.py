@@ -69,6 +69,10 @@ def report(results):
     slowest = max(results, key=lambda result: result[2])
     print(f"\n{certain} certain labels and {bounded} decision bounds checked")
     print(f"slowest: {slowest[1].name}, {slowest[2]:.1f} s")
+    refusals = collections.Counter(verdict.refusal[:90] for _, verdict, _ in results)
+    for refusal, count in refusals.items():
+        if refusal:
+            print(f"refused {count}: {refusal}")
     failed = [verdict for _, verdict, _ in results if verdict.failures]
     for verdict in failed:
         for failure in verdict.failures:

@@ -1,4 +1,4 @@
-"""The best free bias for given scores, and the interval that holds it where scores are uncertain."""
+"""The best free bias for given scores: one of them, the least or the largest."""
 
 import numpy as np
 

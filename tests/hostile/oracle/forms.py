@@ -2,11 +2,11 @@
 
 A step changes the scores f = <w, phi(x_i)> + b of all rows; M is diagonal, q a vector of rows:
 
-    features F    (F'MF + I) dw + F'M1 db = F'(beta + q) - w          w apart from beta, so that P(w)
-                  1'MF dw + 1'M1 db       = 1'(beta + q)              does not suffer from its errors
+    features F    (F'MF + I) dw + F'M1 db = F'(beta + q) - w
+                  1'MF dw + 1'M1 db       = 1'(beta + q)
     kernel K      (K + 1/M) dbeta + 1 db  = q/M,   1'dbeta = -1'beta
 
-The lines with db are those of a free bias.
+db is that of a free bias. With features, w is kept apart from beta, whose errors it does not share.
 """
 
 import numpy as np
@@ -41,12 +41,15 @@ def solve_factored(L, b):
 
 
 class Definite:
-    """A x = r for a positive definite A, scaled to a unit diagonal; repaired where rounding bites."""
+    """A x = r for a positive definite A, scaled to a unit diagonal."""
 
     def __init__(self, A):
         self.scale = 1 / np.sqrt(A.diagonal())
+        if not np.all(np.isfinite(self.scale)):
+            raise np.linalg.LinAlgError
         self.A = A * self.scale * self.scale[:, None]
         self.is_wide = A.dtype != np.float64
+        # Where rounding made it indefinite, a little is added to the diagonal.
         near, tiny = self.A.copy(), np.finfo(A.dtype).eps
         while True:
             try:

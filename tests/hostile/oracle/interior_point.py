@@ -1,6 +1,6 @@
 """Points near the optimum: a primal-dual interior point method, in float64 or wider.
 
-    minimise  1/2 ||w||^2 - c' v + 1/2 v' H v,   w = sum_i beta_i phi(x_i),  beta = E v,  0 <= v <= u
+    minimise  1/2 ||w||^2 - c'v + 1/2 v'Hv,   w = sum_i beta_i phi(x_i),  beta = E v,  0 <= v <= u
 
 with sum_i beta_i = 0 for a free bias. A row has one variable v (margin losses) or two
 (epsilon-insensitive: beta = p - q). Mehrotra's predictor and corrector.
@@ -65,7 +65,9 @@ def points(loss, form, y, u, epsilon, square):
         if not np.isfinite(a) or a < 1e-7:
             return
         yield V.rows(v), form.point()
-        if (z * v).sum() + (t * np.where(V.has_top, room, 0)).sum() <= enough * np.abs(V.c * v).sum():
+        if (z * v).sum() + (t * np.where(V.has_top, room, 0)).sum() <= enough * np.abs(
+            V.c * v
+        ).sum():
             return
 
 
@@ -108,9 +110,7 @@ def advance(V, form, v, room, z, t):
         a = min(v.dtype.type(0.995) * longest(dv, dz, dt), 1)
     form.move(a * step)
     least = np.finfo(np.float64).tiny * 1e6
-    v, z, room = (
-        np.maximum(x, least) for x in (v + a * dv, z + a * dz, room - a * dv)
-    )
+    v, z, room = (np.maximum(x, least) for x in (v + a * dv, z + a * dz, room - a * dv))
     return a, v, room, z, np.where(has, np.maximum(t + a * dt, least), 0)
 
 
@@ -132,7 +132,10 @@ def newton(form, y, u):
     for _ in range(ITERATIONS):
         f = form.F @ form.w
         p = chance(y, f)
-        form.prepare(np.maximum(u * p * chance(-y, f), np.finfo(np.float64).tiny * 1e20))
+        try:
+            form.prepare(np.maximum(u * p * chance(-y, f), np.finfo(np.float64).tiny * 1e20))
+        except np.linalg.LinAlgError:
+            return
         _, step = form.direction(0 * y, y * u * p)
         a = y.dtype.type(1)
         while not objective(form.w + a * step) <= now:

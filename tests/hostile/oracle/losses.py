@@ -2,10 +2,10 @@
 
 With beta_i = C s_i a_i the problem divided by lam reads, for feasible beta,
 
-    1/2 ||w||^2 + sum_i u_i value(f_i, y_i)  >=  sum_i u_i gain(beta_i / u_i, y_i) - 1/2 ||w(beta)||^2
+    1/2 ||w||^2 + sum_i u_i value(f_i)  >=  sum_i u_i gain(beta_i / u_i) - 1/2 ||w(beta)||^2
 
-with u_i = C s_i and w(beta) = sum_i beta_i phi(x_i). A number 0 is feasible for every loss, and so is
-what lies between a feasible number and 0.
+with u_i = C s_i and w(beta) = sum_i beta_i phi(x_i). The number 0 is feasible for every loss, and
+so is what lies between a feasible number and 0.
 """
 
 import numpy as np

@@ -20,6 +20,7 @@ from tests.hostile.oracle.losses import feasible, gain, value
 LARGE = 700  # rows above which a kernel's problem is solved in float64 and with its matrix
 WIDE_ROWS = 160  # rank up to which the interior point method may run in extended precision
 KEPT = 12  # last iterates that are looked at
+LONGER = (0.0, 2.0**-54, 2.0**-44)  # margins just above 1 cost no loss, whatever the rounding
 
 
 @dataclass
@@ -46,32 +47,49 @@ class Optimum:
 def optimum(rows, loss, y, u, epsilon=0.0, width=1e-9):
     """Bracket the least objective; `width` is the relative width worth more work."""
     y, u = np.asarray(y, dtype=WIDE), np.asarray(u, dtype=WIDE)
+    # With a free bias, a constant added to targets is only a change of variables.
+    shift = np.median(y) if rows.is_free and loss in ("epsilon_insensitive", "squared") else WIDE(0)
+    y = y - shift
     zero = np.zeros_like(y)
-    low, high, z = bounds(rows, loss, y, u, epsilon, zero, rows.combination(zero))
-    low, best = max(low, WIDE(0)), (high - low, rows.combination(zero), z)
+    best = Best(WIDE(0), WIDE(np.inf))
+    best.see(bounds(rows, loss, y, u, epsilon, zero, rows.combination(zero)))
     with np.errstate(all="ignore"):
         for beta, weights in suggestions(rows, loss, y, u, epsilon):
-            if beta is None:  # end of what float64 can tell
-                if high - low <= width * low:
-                    break
+            is_narrow = best.high - best.low <= width * best.low
+            if beta is None and is_narrow:  # float64 was enough
+                break
+            if beta is None:
                 continue
-            for own in (weights, None):
-                if own is None and weights is not None and high - low <= width * low:
-                    continue
-                now = own if own is not None else rows.combination(beta)
-                new = bounds(rows, loss, y, u, epsilon, beta, now)
-                if np.isfinite(new[0]) and np.isfinite(new[1]):
-                    low, high = max(low, new[0]), min(high, new[1])
-                    if new[1] - new[0] < best[0]:
-                        best = new[1] - new[0], now, new[2]
-    gap, weights, z = best
-    radius = np.sqrt(2 * gap)
+            own = weights if weights is not None else rows.combination(beta)
+            for longer in LONGER[: 1 if is_narrow else None]:
+                best.see(bounds(rows, loss, y, u, epsilon, beta, own * WIDE(1 + longer)))
+    radius = np.sqrt(2 * best.gap)
     if not rows.is_free:
-        return Optimum(low, high, weights, radius, (WIDE(0), WIDE(0)))
+        return Optimum(best.low, best.high, best.weights, radius, (WIDE(0), WIDE(0)))
     push = radius * rows.norms
-    least = best_bias(loss, z + push, y, u, epsilon, side=-1)
-    largest = best_bias(loss, z - push, y, u, epsilon, side=1)
-    return Optimum(low, high, weights, radius, (least, largest))
+    least = best_bias(loss, best.z + push, y, u, epsilon, side=-1)
+    largest = best_bias(loss, best.z - push, y, u, epsilon, side=1)
+    bias = least + shift, largest + shift
+    return Optimum(best.low, best.high, best.weights, radius, bias)
+
+
+@dataclass
+class Best:
+    """The best bounds so far, and the point of the smallest gap."""
+
+    low: WIDE
+    high: WIDE
+    gap: WIDE = WIDE(np.inf)
+    weights: Any = None
+    z: Any = None
+
+    def see(self, new):
+        low, high, weights, z = new
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return
+        self.low, self.high = max(self.low, low), min(self.high, high)
+        if high - low < self.gap:
+            self.gap, self.weights, self.z = high - low, weights, z
 
 
 def suggestions(rows, loss, y, u, epsilon):
@@ -85,9 +103,8 @@ def suggestions(rows, loss, y, u, epsilon):
     F, pivots = (rows.F, None) if rows.has_few_features else features(rows.K)
 
     def back(w):
-        return w.astype(WIDE) if pivots is None else rows.from_expansion(
-            expansion(F, pivots, w.astype(WIDE))
-        )
+        w = w.astype(WIDE)
+        return w if pivots is None else rows.combination(expansion(F, pivots, w))
 
     form = FeatureForm(F.astype(np.float64), rows.is_free)
     for beta, w in last(points(loss, form, *narrow, epsilon, square)):
@@ -109,7 +126,7 @@ def last(iterates):
 
 
 def bounds(rows, loss, y, u, epsilon, beta, weights):
-    """Return D(beta), P(weights) at its best bias, and the scores of the weights."""
+    """Return D(beta), P(weights) at its best bias, the weights and their scores."""
     beta = feasible(loss, np.asarray(beta, dtype=WIDE), u, y)
     unbalanced = WIDE(0)
     if rows.is_free:
@@ -121,9 +138,8 @@ def bounds(rows, loss, y, u, epsilon, beta, weights):
         unbalanced = np.abs(beta.sum()) + np.finfo(WIDE).eps * np.abs(beta).sum()
     tail = 4 * len(y) ** 0.5 * np.finfo(WIDE).eps
     z, error = rows.scores(weights)
-    b = best_bias(loss, z, y, u, epsilon) if rows.is_free else WIDE(0)
-    losses = [u * value(loss, z + b + e, y, epsilon) for e in (error, -error)]
-    losses = np.maximum(*losses).sum()  # convex: largest at an end
+    tried = biases(rows, loss, y, u, epsilon, z)
+    losses, b = min(largest_losses(loss, y, u, epsilon, (z, error), b) for b in tried)
     square, hidden = rows.square(weights)
     high = (square + hidden) / 2 + losses + tail * (losses + square)
     square, hidden = rows.square(rows.combination(beta))
@@ -131,4 +147,22 @@ def bounds(rows, loss, y, u, epsilon, beta, weights):
     low = gains.sum() - (square + hidden) / 2 - tail * (np.abs(gains).sum() + square)
     # The bias that multiplies what is left of sum beta is between the extremes of y - z.
     low -= unbalanced * (np.abs(b) + np.abs(y).max() + np.abs(z).max() + 1)
-    return low, high, z
+    return low, high, weights, z
+
+
+def biases(rows, loss, y, u, epsilon, z):
+    """Biases worth trying: the best one, and the middle of all that are best."""
+    if not rows.is_free:
+        return [WIDE(0)]
+    ends = [best_bias(loss, z, y, u, epsilon, side) for side in (-1, 1)]
+    return [
+        best_bias(loss, z, y, u, epsilon),
+        *([sum(ends) / 2] if np.all(np.isfinite(ends)) else []),
+    ]
+
+
+def largest_losses(loss, y, u, epsilon, scores, b):
+    """Sum of u_i loss_i, at most, and the bias it is for."""
+    z, error = scores
+    ends = [u * value(loss, z + b + e, y, epsilon) for e in (error, -error)]
+    return np.maximum(*ends).sum(), b  # convex: largest at an end

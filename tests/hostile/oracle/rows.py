@@ -37,8 +37,6 @@ class LinearRows:
     def combination(self, beta):
         return self.F.T @ beta
 
-    from_expansion = combination
-
     def scores(self, w):
         """<w, x_i> seen from the mean, and what rounding may hide of it."""
         error = SAFETY * np.finfo(WIDE).eps * (8 + len(w) ** 0.5) * (self.sizes @ np.abs(w))
@@ -77,8 +75,6 @@ class KernelRows:
 
     def combination(self, beta):
         return beta
-
-    from_expansion = combination
 
     def _error(self, beta):
         root = 8 + len(beta) ** 0.5
