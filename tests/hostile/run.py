@@ -69,6 +69,8 @@ def report(results):
     slowest = max(results, key=lambda result: result[2])
     print(f"\n{certain} certain labels and {bounded} decision bounds checked")
     print(f"slowest: {slowest[1].name}, {slowest[2]:.1f} s")
+    undecided = [verdict.name for _, verdict, _ in results if verdict.is_undecided]
+    print(f"undecided: {', '.join(undecided) or 'none'}")
     refusals = collections.Counter(verdict.refusal[:90] for _, verdict, _ in results)
     for refusal, count in refusals.items():
         if refusal:

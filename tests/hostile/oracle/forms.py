@@ -44,6 +44,8 @@ class Definite:
     """A x = r for a positive definite A, scaled to a unit diagonal."""
 
     def __init__(self, A):
+        if not np.all(np.isfinite(A)):
+            raise np.linalg.LinAlgError
         self.scale = 1 / np.sqrt(A.diagonal())
         if not np.all(np.isfinite(self.scale)):
             raise np.linalg.LinAlgError
@@ -64,6 +66,8 @@ class Definite:
 
     def solve(self, r):
         r = r * self.scale
+        if not np.all(np.isfinite(r)):
+            raise np.linalg.LinAlgError
         x = self._solve(r)
         x += self._solve(r - self.A @ x)  # one refinement
         return x * self.scale

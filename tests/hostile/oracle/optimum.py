@@ -56,7 +56,7 @@ def optimum(rows, loss, y, u, epsilon=0.0, width=1e-9):
     with np.errstate(all="ignore"):
         for beta, weights in suggestions(rows, loss, y, u, epsilon):
             is_narrow = best.high - best.low <= width * best.low
-            if beta is None and is_narrow:  # float64 was enough
+            if beta is None and is_narrow:
                 break
             if beta is None:
                 continue
@@ -94,26 +94,37 @@ class Best:
 
 def suggestions(rows, loss, y, u, epsilon):
     """Yield (beta, weights), first in float64; (None, None) where a width is to be looked at."""
-    square = float(rows.norms.mean()) ** 2
-    narrow = [array.astype(np.float64) for array in (y, u)]
     if rows.n > LARGE and rows.kernel is not None:
         form = KernelForm(rows.K.astype(np.float64), rows.is_free)
-        yield from last(points(loss, form, *narrow, epsilon, square))
+        yield from last(points(loss, form, y.astype(np.float64), u.astype(np.float64), epsilon))
         return
-    F, pivots = (rows.F, None) if rows.has_few_features else features(rows.K)
+    F, back = rotated(rows.F) if rows.has_few_features else from_kernel(rows)
+    for precision in (np.float64, WIDE):
+        if precision is WIDE and F.shape[1] > WIDE_ROWS:
+            return
+        form = FeatureForm(F.astype(precision), rows.is_free)
+        narrow = (array.astype(precision) for array in (y, u))
+        for beta, w in last(points(loss, form, *narrow, epsilon)):
+            yield beta, back(w.astype(WIDE))
+        yield None, None
 
-    def back(w):
-        w = w.astype(WIDE)
-        return w if pivots is None else rows.combination(expansion(F, pivots, w))
 
-    form = FeatureForm(F.astype(np.float64), rows.is_free)
-    for beta, w in last(points(loss, form, *narrow, epsilon, square)):
-        yield beta, back(w)
-    yield None, None
-    if F.shape[1] <= WIDE_ROWS:
-        form = FeatureForm(F, rows.is_free)
-        for beta, w in last(points(loss, form, y, u, epsilon, square)):
-            yield beta, back(w)
+def rotated(F):
+    """Features along their principal axes: columns with a common offset are badly conditioned."""
+    size = np.abs(F).max(initial=0)
+    if not size:
+        return F, lambda w: w
+    V = np.linalg.svd((F / size).astype(np.float64), full_matrices=False)[2].T.astype(WIDE)
+    if V.shape[0] != V.shape[1]:
+        return F, lambda w: w
+    V = V @ (3 * np.eye(len(V), dtype=WIDE) - V.T @ V) / 2  # orthogonal beyond float64
+    return F @ V, lambda w: V @ w
+
+
+def from_kernel(rows):
+    """Features that a pivoted Cholesky factor makes of a kernel matrix."""
+    F, pivots = features(rows.K)
+    return F, lambda w: rows.combination(expansion(F, pivots, w))
 
 
 def last(iterates):
