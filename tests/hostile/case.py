@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import pegasos
 from tests.hostile.oracle.kernels import WIDE
@@ -47,6 +46,8 @@ class Case:
         if self.streams_first:
             classes = {} if self.is_regression else {"classes": np.unique(self.y)}
             model.partial_fit(self.X, self.y, **classes)
+            if hasattr(model, "certificate_"):
+                raise AssertionError("a stream has a certificate")
         for parameters in self.path:
             model.set_params(warm_start=True, **parameters)
             model.fit(self.X, self.y, sample_weight=self.sample_weight)
@@ -126,7 +127,3 @@ def kernel_options(case):
         "coef0": float(case.option("coef0", 0.0)),
         "degree": float(case.option("degree", 3)),
     }
-
-
-def is_sparse(X):
-    return sparse.issparse(X)

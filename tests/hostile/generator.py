@@ -175,10 +175,17 @@ def choose_start(rng, case):
     if "C" in case.parameters and chance(rng, 0.12):
         case.parameters["warm_start"] = True
         case.path = [{"C": case.parameters["C"] * float(decades(rng, -2, 2))} for _ in range(2)]
-    can_stream = not case.has_kernel and "lam" in case.parameters and np.ndim(case.y) == 1
-    can_stream &= isinstance(case.parameters["solver"], str) and case.parameters["solver"] == "auto"
+    is_auto = isinstance(case.parameters["solver"], str) and case.parameters["solver"] == "auto"
+    can_stream = is_auto and np.ndim(case.y) == 1 and not case.path
     can_stream &= case.parameters.get("class_weight") != "balanced"
+    if case.has_kernel:
+        can_stream &= "C" in case.parameters and case.loss == "hinge" and case.loss_name is None
+        can_stream &= case.parameters["kernel"] != "precomputed"
+    else:
+        can_stream &= "lam" in case.parameters
     case.streams_first = bool(can_stream and chance(rng, 0.3))
+    if not case.is_regression and chance(rng, 0.08):
+        case.parameters["stop"] = "decisions"
 
 
 def draw_plain(seed):
