@@ -10,12 +10,13 @@ import faulthandler
 import multiprocessing
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from tests.hostile.generator import draw
 from tests.hostile.named import LARGE, NAMED, forty
 from tests.hostile.verdict import Verdict, judge
 
-HANG = 600  # seconds after which a fit is called hung: its stack is printed, the run ends
+HANG = 1200  # seconds after which a fit is called hung: its stack is printed, the run ends
 
 
 def kinds(case):
@@ -94,9 +95,10 @@ def main():
     if options.named:
         jobs = [*LARGE.values(), *NAMED.values(), *forty(), *jobs]
     results = []
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for result in pool.imap_unordered(outcome_of, jobs, chunksize=1):
-            results.append(result)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+        for done in as_completed([pool.submit(outcome_of, job) for job in jobs]):
+            results.append(done.result())
             if len(results) % 250 == 0:
                 print(f"{len(results)} of {len(jobs)}", file=sys.stderr, flush=True)
     sys.exit(1 if report(results) else 0)

@@ -25,7 +25,7 @@ def test_a_case_that_was_once_certified_falsely_is_not(name):
 
 @pytest.mark.parametrize("number", range(4))
 def test_float32_kernels_with_large_penalties_claim_what_is_true(number):
-    found = false_claims(judge(forty(top=120)[number]()))
+    found = false_claims(judge(forty(4, top=120)[number]()))
     assert not found, found
 
 
