@@ -91,6 +91,16 @@ def offset_line():
     )
 
 
+def far_from_optimum(seed):
+    """A fit that hardly began: nothing useful is known, so bounds must be infinite outwards."""
+    rng = np.random.default_rng(seed)
+    X, y = 1e3 * rng.standard_normal((20, 3)), np.where(rng.random(20) < 0.5, 1, -1)
+    y[:2] = -1, 1
+    parameters = {"lam": 1e-11, "solver": "pegasos", "max_iter": 20, "random_state": 0}
+    s = 10.0 ** rng.uniform(-12, 12, 20)
+    return Case(f"far from the optimum, seed {seed}", "PegasosClassifier", X, y, parameters, s)
+
+
 def one_of_forty(seed, top):
     """Large C, random labels and float32: what an estimate that averages errors missed."""
     rng = np.random.default_rng([40, seed])
@@ -123,6 +133,7 @@ NAMED = {
     **{f"weights, classifier {k}": partial(wide_weights, k) for k in (1, 2, 4, 6, 10)},
     **{f"weights, regressor {k}": partial(wide_weights, k, "PegasosRegressor") for k in (0, 1)},
     "weights, no bias": partial(wide_weights, 7, bias="none", C=1e4),
+    **{f"far from the optimum {k}": partial(far_from_optimum, k) for k in (2, 8)},
     "indefinite callable": indefinite_callable,
     "offset 1e3": partial(offset_columns, 1e3),
     "offset 1e6": partial(offset_columns, 1e6),

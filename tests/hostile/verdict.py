@@ -7,9 +7,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from pegasos.errors import InvalidData, InvalidParameter, NotCertified
-from tests.hostile.case import kernel_options, problem, weights
-from tests.hostile.oracle.kernels import WIDE, exactly, kernel_matrix
-from tests.hostile.oracle.losses import value
+from tests.hostile.case import problem, weights
+from tests.hostile.handed_out import objective
+from tests.hostile.oracle.kernels import WIDE
 from tests.hostile.oracle.optimum import optimum
 
 # lam, S and the printed numbers are themselves float64: so many roundings are not a lie.
@@ -113,40 +113,6 @@ def check_kernel(case, model, the, found):
             pass
         return False
     return True
-
-
-def objective(case, model, the, k):
-    """Objective of the model handed out, and what rounding here may hide of it."""
-    b = WIDE(model.intercept_[k])
-    if case.has_kernel:
-        beta = model.dual_coef_[k].astype(WIDE)
-        precision = the.rows.precision
-        if case.option("kernel", "rbf") == "precomputed":
-            inner = exactly(case.X[np.ix_(model.support_, model.support_)])
-            outer = exactly(case.X[np.ix_(the.kept, model.support_)])
-        elif len(the.kept) == case.X.shape[0]:
-            outer = the.rows.whole[:, model.support_]
-            inner = outer[model.support_]
-        else:
-            kernel, vectors = case.option("kernel", "rbf"), case.X[model.support_]
-            options = {"precision": precision, **kernel_options(case)}
-            inner = kernel_matrix(kernel, vectors, vectors, **options)
-            outer = kernel_matrix(kernel, case.X[the.kept], vectors, **options)
-        f = (outer @ beta.astype(precision)).astype(WIDE) + b
-        own = (inner @ beta.astype(precision)).astype(WIDE)
-        lengths = np.sqrt(np.abs(inner.diagonal())).astype(WIDE)
-        size = 4 * the.rows.eps * (8 + len(beta) ** 0.5) * (lengths @ np.abs(beta))
-        error = size * the.rows.lengths
-        square, hidden = beta @ own, size * (lengths @ np.abs(beta))
-    else:
-        w = np.atleast_2d(model.coef_)[k].astype(WIDE)
-        f = the.rows.X @ w + b
-        error = 4 * np.finfo(WIDE).eps * (8 + len(w) ** 0.5) * (np.abs(the.rows.X) @ np.abs(w))
-        square = w @ w + (b / the.rows.bias_scale) ** 2 if the.rows.bias_scale else w @ w
-        hidden = 0
-    y = the.Y[:, k]
-    losses = [the.s @ value(the.loss, f + e, y, the.epsilon) / the.S for e in (error, -error, 0)]
-    return the.lam / 2 * square + losses[2], the.lam / 2 * hidden + max(losses) - min(losses)
 
 
 def check_model(case, model, the, k, best, found):
