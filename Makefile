@@ -2,6 +2,7 @@
 # make test    set up, lint, and run every test that needs no data set (`check` is the same)
 # make lint    style, types, layers and file sizes only
 # make slow    the slow tests, and those on real data in the folder PEGASOS_DATA
+# make hostile certificates of FITS=1000 cruel fits against an oracle of their own (some minutes)
 # make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
 # make clean   remove caches and build products (`distclean` also removes .venv)
 
@@ -15,6 +16,7 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 PYTEST_ARGS ?=
+FITS ?= 1000
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist=worksteal
 
@@ -33,8 +35,8 @@ PYTHON_FOLDERS := $(wildcard src tests bench examples)
 # Where compiled code reads and writes arrays: the part worth checking bounds on.
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
 
-.PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled slow bench \
-        bench-kernel caches clean distclean
+.PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled slow hostile \
+        bench bench-kernel caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -95,6 +97,9 @@ test-uncompiled: setup
 slow: setup caches
 	@test -n "$${PEGASOS_DATA:-}" || echo 'PEGASOS_DATA is not set: tests on real data will be skipped.'
 	$(PYTEST) -m 'slow or data' $(PYTEST_ARGS) tests
+
+hostile: setup caches
+	$(BIN)/python -m tests.hostile.run --named --fits $(FITS) --jobs $(JOBS)
 
 # ---------------------------------------------------------------- benchmark
 
