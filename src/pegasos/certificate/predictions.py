@@ -110,6 +110,9 @@ def bias_interval(
                 return float(slope_sum(problem.costs, Z, k, b)) + floor
 
             start, area = float(judge.b[k] + shift[k]), COARSE * float(judge.gap[k]) * problem.S
-            ends.append(bracket(rise, start, area)[side] - shift[k])
+            end = bracket(rise, start, area)[side]
+            if end == (np.inf, -np.inf)[side]:  # beyond what was looked at: nothing is known
+                end = -end
+            ends.append(end - shift[k])
     low, high = np.reshape(ends, (2, -1))
     return low, high
