@@ -20,11 +20,12 @@ from typing import Any
 from numba.core import event
 from numba.core.event import Listener
 
-from pegasos.certificate.stopping import Certificate, in_percent
+from pegasos.certificate.stopping import USELESS, Certificate, in_percent
 from pegasos.certificate.trace import Record
 from pegasos.data.rows import FloatArray
 
 SECONDS_BETWEEN_LINES = 2.0
+FAR_OFF = 24 * 3600.0  # seconds: a forecast beyond is none
 SECONDS_BETWEEN_UPDATES = 0.1
 SECONDS_OF_PATIENCE = 1.0  # before somebody who waits for the compiler is told
 
@@ -209,7 +210,7 @@ class Bar(Watch):
         if self._record is not None:
             changes["gap"] = self._comparison(self._record.relative_gap)
             changes |= {"total": 1.0, "completed": self._filled}
-            if not math.isnan(self._left):
+            if self._left < FAR_OFF:
                 left = max(0.0, self._left - (seconds - self._record.seconds))
                 changes["left"] = f"about {duration(left)} left"
         self._progress.update(self._task, **changes)
@@ -247,7 +248,9 @@ def state_of(
     """Describe a fit in one line: `left` seconds to go, nan if unknown."""
     gap = in_percent(record.relative_gap)
     known = f"proven within {gap} of the optimum" if record.is_proven else f"gap {gap}, no proof"
-    forecast = "" if math.isnan(left) else f", about {duration(max(0.0, left))} left"
+    if record.is_proven and record.relative_gap > USELESS:
+        known = "not yet bounded usefully"
+    forecast = f", about {duration(max(0.0, left))} left" if left < FAR_OFF else ""
     return (
         f"epoch {record.epoch if epochs is None else epochs:.3g}, "
         f"{record.seconds if seconds is None else seconds:.1f} s, objective {record.primal:.6g}, "
@@ -263,7 +266,7 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     if seconds < 100 * 60:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.0f} h" if seconds < 100 * 3600 else "days"
+    return f"{seconds / 3600:,.0f} h"
 
 
 def _write(text: str) -> None:

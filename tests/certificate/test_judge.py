@@ -1,11 +1,13 @@
 """The judge keeps the best of each model, and says no more than was proven."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
-from pegasos.certificate.stopping import Certificate, Outcome, in_percent, relative
+from pegasos.certificate.stopping import Certificate, Outcome, in_percent, plain, relative
 from pegasos.certificate.trace import Record, Trace
 from pegasos.problem.losses import Hinge, Logistic, lower, upper
 
@@ -92,7 +94,38 @@ def test_certificate_reads_as_a_sentence():
         "objective 0.5, proven within 0.08 % of the optimum (at least 0.4996); stopped after 1 "
         "epoch and 0.25 s because the tolerance was reached"
     )
-    assert in_percent(np.inf) == "no known factor"
+    several = replace(certificate, models={"primal": np.ones(20)}, relative_gap=0.2)
+    assert "proven within 20 % of the optimum, the worst of 20 models (at least" in str(several)
+    for gap in (1.6e7, np.inf):
+        far_off = replace(certificate, relative_gap=gap)
+        assert str(far_off).startswith("objective 0.5, not yet bounded usefully (at least 0.4996)")
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (0.000712, "0.00071"),
+        (0.0996, "0.1"),
+        (1.26, "1.3"),
+        (9.99, "10"),
+        (20.0, "20"),
+        (412.0, "410"),
+        (9312.4, "9,300"),
+        (3.2e-9, "3.2e-09"),
+        (1.6e9, "1.6e+09"),
+    ],
+)
+def test_numbers_are_written_for_people(number, text):
+    assert plain(number) == text
+
+
+@pytest.mark.fast
+def test_a_percentage_that_tells_nothing_is_not_printed():
+    assert in_percent(8e-4) == "0.08 %"
+    assert in_percent(3.2) == "320 %"
+    assert in_percent(np.inf) == in_percent(1.6e7) == "no useful bound"
 
 
 def trace(gaps):

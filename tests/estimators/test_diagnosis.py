@@ -69,13 +69,52 @@ def test_a_huge_c_is_blamed():
     X, y = problem(n=200, noise=2.0)
     text = warning_of(PegasosClassifier(C=1e8, solver="sdca", max_iter=20), X, y)
     assert "penalty, too weak" in text
-    assert "C=1e+08. Try C=" in text
+    assert "C=1e+08. Try C=10, and" in text
 
 
 def test_a_tiny_lam_is_blamed_in_its_own_terms():
     X, y = problem(n=200, noise=2.0)
     text = warning_of(PegasosClassifier(lam=1e-11, solver="sdca", max_iter=20), X, y)
     assert "lam=1e-11. Try lam=" in text
+
+
+CAUSES = {
+    "offset, no bias": (
+        1000.0,
+        1.0,
+        {"bias": "none"},
+        "far from 0: the mean of column .* spread, ",
+    ),
+    "offset, penalised": (1000.0, 1.0, {"bias": "regularized"}, 'Use bias="free", or centre the'),
+    "one huge column": (0.0, [1, 1, 1, 1, 1, 1e5], {}, "differ in scale: 100,000 in column 5, 0.9"),
+    "all columns large": (0.0, 100.0, {}, "columns are large: 100 in column .* Scale them: make_p"),
+    "huge C": (0.0, 1.0, {"C": 1e8}, r"penalty, too weak for rows of length 2.5: C=1e\+08. Try C="),
+    "two epochs": (0.0, 1.0, {"max_iter": 2, "tol": 1e-6}, r"Too few epochs; set max_iter=20\."),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_each_cause_has_its_sentence(cause):
+    offset, scale, options, sentence = CAUSES[cause]
+    X, y = problem()
+    options = {"max_iter": 30, "solver": "sdca", "random_state": 0, **options}
+    with pytest.warns(ToleranceNotReached, match=sentence):
+        PegasosClassifier(**options).fit((X + offset) * scale, y)
+
+
+@pytest.mark.parametrize("offset", [10.0, 1e3, 1e6])
+def test_offsets_are_no_cause_with_a_free_bias(offset):
+    X, y = problem()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PegasosClassifier(solver="sdca", random_state=0).fit(X + offset, y)
+
+
+def test_a_warning_speaks_of_the_worst_of_several_models():
+    X, _ = problem()
+    y = np.random.default_rng(0).integers(0, 3, len(X))
+    text = warning_of(PegasosClassifier(tol=1e-9, max_iter=3, solver="sdca"), X, y)
+    assert text.startswith("The worst of 3 models is proven")
 
 
 def test_too_little_time_asks_for_time(clock):

@@ -12,6 +12,8 @@ from pegasos.data.rows import FloatArray
 
 StopRule = Literal["gap", "decisions"]
 
+USELESS = 10.0  # relative gap above which a bound is of no use to anybody
+
 
 class Outcome(Enum):
     """Why a fit ended, as a sentence."""
@@ -101,20 +103,26 @@ class Certificate:
         return self.is_proven and self.relative_gap <= self.tol
 
     def __str__(self) -> str:
-        passes = f"{self.epochs} epoch" + ("" if self.epochs == 1 else "s")
+        passes = f"{self.epochs:,} epoch" + ("" if self.epochs == 1 else "s")
         condition = ""
         if self.kernel_tested_on:
             condition = f", if the kernel is as semi-definite as {self.kernel_tested_on} show"
-        known = (
-            f"proven within {in_percent(self.relative_gap)} of the optimum "
-            f"(at least {self.dual:.6g}{condition})"
-            if self.is_proven
-            else "with no proof, since the kernel is not positive semi-definite"
-        )
+        known = f"{self.claim} (at least {self.dual:.6g}{condition})"
+        if not self.is_proven:
+            known = "with no proof, since the kernel is not positive semi-definite"
         return (
             f"objective {self.primal:.6g}, {known}; stopped after {passes} and "
-            f"{self.seconds:.2g} s because {self.reason}"
+            f"{plain(self.seconds)} s because {self.reason}"
         )
+
+    @property
+    def claim(self) -> str:
+        """What is proven, in words; of several models, about the worst."""
+        count = len(self.models.get("primal", ()))
+        which = f", the worst of {count:,} models" if count > 1 else ""
+        if self.relative_gap > USELESS:
+            return f"not yet bounded usefully{which}"
+        return f"proven within {in_percent(self.relative_gap)} of the optimum{which}"
 
 
 def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArray:
@@ -129,4 +137,14 @@ def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArra
 
 def in_percent(fraction: float) -> str:
     """Write a fraction as a percentage a person can read."""
-    return f"{100 * fraction:.2g} %" if np.isfinite(fraction) else "no known factor"
+    return f"{plain(100 * fraction)} %" if fraction <= USELESS else "no useful bound"
+
+
+def plain(number: float, digits: int = 2) -> str:
+    """Write a number to a few digits as a person would: no exponent where one can do without."""
+    rounded = float(f"{number:.{digits}g}")
+    if rounded == 0.0 or not 1e-4 <= abs(rounded) < 1e7:
+        return f"{rounded:g}"
+    decimals = max(0, digits - 1 - int(np.floor(np.log10(abs(rounded)))))
+    text = f"{rounded:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

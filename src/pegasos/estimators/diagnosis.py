@@ -6,25 +6,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.certificate.stopping import Certificate, Outcome, in_percent
+from pegasos.certificate.stopping import USELESS, Certificate, Outcome, in_percent, plain
 from pegasos.data.rows import CsrRows, FloatArray, Rows, shape, stored_values
 from pegasos.progress import duration
 from pegasos.solve import Solution
 
 SAMPLED_ROWS, SAMPLED_VALUES = 10_000, 500_000
 UNEVEN = 100.0  # largest over smallest column scale from which scaling is advised
+LARGE = 10.0  # scale of a column from which scaling is advised, where C is held responsible
+FAR = 10.0  # mean over spread of a column from which offsets are held responsible
+CONSTANT = 1e-7  # spread over mean of a column that does not vary
 HUGE = 1e3  # C ||x||^2 from which C is held responsible
 WORTH_WAITING = 5.0  # as many times what was done is worth waiting for
 
 
 class Scales(NamedTuple):
-    """Column scales of a sample of rows: the extremes, their columns, and the rows' mean square."""
+    """Column scales of a sample of rows: the extremes and their columns, the rows' mean square.
+
+    `offset` is the largest mean of a column in units of its spread, in column `offset_column`.
+    """
 
     least: float
     most: float
     least_column: int
     most_column: int
     mean_square: float
+    offset: float = 0.0
+    offset_column: int = 0
 
     @property
     def ratio(self) -> float:
@@ -37,7 +45,7 @@ def diagnosis(estimator: Any, solution: Solution, rows: Rows) -> str:
     certificate = solution.certificate
     return (
         f"{guarantee(certificate)} (tol={certificate.tol:g} was asked for; stopped after "
-        f"{certificate.epochs} epochs and {duration(certificate.seconds)} because "
+        f"{certificate.epochs:,} epochs and {duration(certificate.seconds)} because "
         f"{certificate.reason}). {advice(estimator, solution, rows)}"
     )
 
@@ -50,11 +58,13 @@ def guarantee(certificate: Certificate) -> str:
             f"The objective is {certificate.primal:.4g}, with no proof, since the kernel is not "
             "positive semi-definite"
         )
-    if not np.isfinite(gap):
-        return f"The objective is {certificate.primal:.4g}, with no useful bound on the optimum yet"
+    count = len(certificate.models.get("primal", ()))
+    which = "The objective is" if count < 2 else f"The worst of {count:,} models is"
+    if gap > USELESS:
+        return f"{which} not yet bounded usefully"
     if gap > 1.0:
-        return f"The objective is proven to be at most {1.0 + gap:.3g} times the optimum"
-    return f"The objective is proven within {in_percent(gap)} of the optimum"
+        return f"{which} proven to be at most {1.0 + gap:.3g} times the optimum"
+    return f"{which} proven within {in_percent(gap)} of the optimum"
 
 
 def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
@@ -62,17 +72,20 @@ def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
     certificate = solution.certificate
     if solution.outcome is Outcome.ROUNDING:
         return (
-            "Kernel values are not exact enough for this tolerance: pass float64 data, scale the "
-            "columns, or lower C."
+            "Numbers of this size are not exact enough for this tolerance: scale the columns, or "
+            "lower C; pass float64 data if they are float32."
         )
     epochs = solution.trace.epochs_to(certificate.tol)
     is_near = epochs <= WORTH_WAITING * certificate.epochs  # nan, a forecast unknown, is not
     if is_near:
         return _wait(solution, epochs)
     scales = column_scales(rows)
-    if scales.ratio >= UNEVEN:
+    if scales.offset >= FAR and getattr(estimator, "bias", "free") in ("none", "regularized"):
+        return _centre(estimator, scales)
+    is_weak = estimator.C_ * scales.mean_square >= HUGE
+    if scales.ratio >= UNEVEN or (is_weak and scales.most >= LARGE):
         return _scale(estimator, scales, rows)
-    if estimator.C_ * scales.mean_square >= HUGE:
+    if is_weak:
         return _weaken(estimator, scales.mean_square)
     if np.isfinite(epochs) and epochs <= 1000.0 * certificate.epochs:
         return _wait(solution, epochs)
@@ -82,7 +95,8 @@ def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
             f"tol={_rounded_up(certificate.relative_gap):g}."
         )
     if solution.outcome is Outcome.TIME:
-        return f"Too little time; set max_time={_rounded_up(10.0 * certificate.seconds):g}."
+        seconds = max(1.0, _rounded_up(10.0 * certificate.seconds))
+        return f"Too little time; set max_time={seconds:.0f}."
     return f"Too few epochs; set max_iter={10 * certificate.epochs}."
 
 
@@ -92,23 +106,33 @@ def _wait(solution: Solution, epochs: float) -> str:
     # Forecasts are rough: ask for half as much again.
     if solution.outcome is Outcome.TIME:
         cause, budget = "Too little time", certificate.seconds + 1.5 * seconds
-        remedy = f"max_time={max(1.0, _rounded_up(budget)):g}"
+        remedy = f"max_time={max(1.0, _rounded_up(budget)):.0f}"
     else:
         cause, budget = "Too few epochs", certificate.epochs + 1.5 * epochs
         remedy = f"max_iter={_rounded_up(budget):.0f}"
     return (
-        f"{cause}: about {max(1.0, epochs):.2g} epochs ({duration(seconds)}) more should reach "
+        f"{cause}: about {plain(max(1.0, epochs))} epochs ({duration(seconds)}) more should reach "
         f"tol. Set {remedy}."
     )
 
 
 def _scale(estimator: Any, scales: Scales, rows: Rows) -> str:
     scaler = "MaxAbsScaler()" if isinstance(rows, CsrRows) else "StandardScaler()"
+    most = f"{plain(scales.most)} in {_column(estimator, scales.most_column)}"
+    least = f"{plain(scales.least)} in {_column(estimator, scales.least_column)}"
+    cause = "columns differ in scale" if scales.ratio >= UNEVEN else "columns are large"
     return (
-        f"The most likely cause is that columns differ in scale: {scales.most:.2g} in "
-        f"{_column(estimator, scales.most_column)}, {scales.least:.2g} in "
-        f"{_column(estimator, scales.least_column)}. Scale them: "
+        f"The most likely cause is that {cause}: {most}, {least}. Scale them: "
         f"make_pipeline({scaler}, {type(estimator).__name__}(...))."
+    )
+
+
+def _centre(estimator: Any, scales: Scales) -> str:
+    column = _column(estimator, scales.offset_column)
+    return (
+        f"The most likely cause is that columns are far from 0: the mean of {column} is "
+        f"{plain(scales.offset)} times its spread, which bias={estimator.bias!r} cannot follow. "
+        'Use bias="free", or centre the columns.'
     )
 
 
@@ -118,14 +142,14 @@ def _weaken(estimator: Any, mean_square: float) -> str:
     given = estimator.C if estimator.lam is None else estimator.lam
     return (
         f"The most likely cause is the penalty, too weak for rows of length "
-        f"{np.sqrt(mean_square):.2g}: {name}={given:g}. Try {name}={value:.1g}, and weaken it "
-        "only while validation improves."
+        f"{plain(np.sqrt(mean_square))}: {name}={given:g}. Try {name}={float(f'{value:.1g}'):g}, "
+        "and weaken it only while validation improves."
     )
 
 
 def column_scales(rows: Rows) -> Scales:
-    """Measure the root mean square of the non-zero columns on a sample of rows."""
-    squares, mean_square = _column_squares(rows)
+    """Measure the root mean square, and mean and spread, of columns on a sample of rows."""
+    means, squares, mean_square = _column_moments(rows)
     present = np.flatnonzero(squares > 0.0)
     if len(present) == 0:
         return Scales(0.0, 0.0, 0, 0, 0.0)
@@ -133,23 +157,33 @@ def column_scales(rows: Rows) -> Scales:
     # On wide data a few columns always stand out: leave one in a hundred out at either end.
     few = len(order) // 100
     least, most = order[few], order[-1 - few]
+    spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
+    spreads[spreads <= CONSTANT * np.abs(means)] = 0.0
+    offsets = np.divide(np.abs(means), spreads, out=np.zeros_like(means), where=spreads > 0.0)
+    farthest = int(offsets.argmax())
     return Scales(
         float(np.sqrt(squares[least])),
         float(np.sqrt(squares[most])),
         int(least),
         int(most),
         float(mean_square),
+        float(offsets[farthest]),
+        farthest,
     )
 
 
-def _column_squares(rows: Rows) -> tuple[FloatArray, float]:
-    """Return mean squares per column (sparse rows: of stored values) and the rows' mean square."""
+def _column_moments(rows: Rows) -> tuple[FloatArray, FloatArray, float]:
+    """Return means and mean squares per column, and the rows' mean square, on a sample.
+
+    Of sparse rows, mean squares are of stored values, and no mean is far from 0.
+    """
     n, d = shape(rows)
     values_per_row = max(1, stored_values(rows) // n)
     step = max(1, n // max(1, min(SAMPLED_ROWS, SAMPLED_VALUES // values_per_row)))
     if not isinstance(rows, CsrRows):
-        squares = np.square(rows.X[::step], dtype=np.float64).mean(axis=0)
-        return squares, float(squares.sum())
+        some = rows.X[::step].astype(np.float64)
+        squares = np.square(some).mean(axis=0)
+        return some.mean(axis=0), squares, float(squares.sum())
     chosen = np.arange(0, n, step)
     starts, stops = rows.indptr[chosen], rows.indptr[chosen + 1]
     places = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
@@ -158,7 +192,7 @@ def _column_squares(rows: Rows) -> tuple[FloatArray, float]:
     columns = rows.indices[places].astype(np.int64)
     total = np.bincount(columns, weights=values, minlength=d)
     count = np.bincount(columns, minlength=d)
-    return total / np.maximum(1, count), float(values.sum() / len(chosen))
+    return np.zeros(d), total / np.maximum(1, count), float(values.sum() / len(chosen))
 
 
 def _column(estimator: Any, j: int) -> str:
