@@ -62,8 +62,8 @@ def test_two_rows_worked_by_hand(q):
     found = solved(problem, q)
     assert found.W[:, 0].tolist() == [1.0, -1.0]
     assert found.b[0] == pytest.approx(0.0, abs=1e-12)
-    assert found.certificate.primal == pytest.approx(0.5 * 0.25 * 2.0, rel=1e-14)
-    assert found.certificate.gap <= 1e-14
+    assert found.certificate.primal == pytest.approx(0.5 * 0.25 * 2.0, rel=1e-12)
+    assert found.certificate.gap <= 1e-13  # what rounding may hide
 
 
 @pytest.mark.fast
@@ -263,9 +263,9 @@ def test_a_model_without_anything_to_do_does_not_hold_up_the_others(q):
 def test_float32_is_near_float64(loss, q):
     single = kernel_problem(loss, 11, n=60, dtype=np.float32, bias="free").problem
     double = afresh(single, rows=as_rows(np.asarray(single.rows.rows.X, dtype=np.float64)))
-    a, b = (solved(p, q, Stopping(tol=1e-5)) for p in (single, double))
+    a, b = (solved(p, q, Stopping(tol=1e-4)) for p in (single, double))
     assert single.rows.store.dtype == np.float32
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=3e-5)
+    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=2e-4)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.2), Linear(), Polynomial(0.3, 1, 3)])
@@ -464,7 +464,7 @@ def test_smo_hands_out_what_it_has_in_the_middle_of_its_first_round():
     state = solver.start(drawn.problem, 0, None)
     for _ in range(60):
         assert not solver.advance(drawn.problem, state).ends_epoch
-    A, scale = solver.dual_point(drawn.problem, state)
+    A, scale, _ = solver.dual_point(drawn.problem, state)
     beta = scale * A[:, 0] * caps(drawn.problem)
     assert np.count_nonzero(beta) > 10
     dual = reference.Dual(whole_matrix(drawn), drawn.y[:, 0], *box_of(drawn.problem, 0))

@@ -58,7 +58,7 @@ def test_two_steps_worked_by_hand():
     assert solver.dual_point(problem, state) is None
     solver.advance(problem, state)
     assert primal.last_weights(problem, state.path)[0] == 2.0
-    assert solver.dual_point(problem, state) == (1.0, 1.0)
+    assert solver.dual_point(problem, state)[:2] == (1.0, 1.0)
     solver.advance(problem, state)
     assert primal.last_weights(problem, state.path)[0] == 1.0
     assert state.path.V[0, 0] == 1.0  # alpha
@@ -96,7 +96,7 @@ def test_tail_is_the_dual_point_and_its_responses_are_known():
     solver = KernelPegasos()
     state, visits = run_epochs(solver, drawn.problem, 5)
     late, early = (transcribed(drawn, batches(visits[:e], 1)).alpha for e in (5, 1))
-    A, scale = solver.dual_point(drawn.problem, state)
+    A, scale, _ = solver.dual_point(drawn.problem, state)
     np.testing.assert_allclose(scale * A[:, 0], (late - early) / 4.0, atol=1e-12)
     B = state.coefficients(drawn.problem)
     s = drawn.weights / (drawn.lam * drawn.weights.sum())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pegasos.certificate.gap import evaluate
+from pegasos.certificate.gap import Offer, evaluate, means_for
 from pegasos.data.rows import as_rows
 from pegasos.problem.gram import Gram
 from pegasos.problem.kernels import Precomputed
@@ -71,10 +71,9 @@ def test_the_gap_of_the_regularised_problem_is_that_of_the_bounds(bias):
         if value <= 0.0:
             continue
         q, n = p.max(), len(p)
-        found = evaluate(
-            drawn.problem._replace(lam=lam), (drawn.y[:, 0] * p / q)[:, None], 1.0,
-            np.zeros((n, 1)), ((B / value)[:, None], np.zeros(1)),
-        )  # fmt: skip
+        iterate = (B / value)[:, None], np.zeros(1)
+        offer = Offer((drawn.y[:, 0] * p / q)[:, None], iterate=iterate)
+        found = evaluate(drawn.problem._replace(lam=lam), offer, means_for(drawn.problem))
         expected = (bound - value) / (n * q * value)
         assert found.primal[0] - found.dual[0] == pytest.approx(expected, rel=1e-10, abs=1e-12)
         assert found.gap[0] == pytest.approx(expected, rel=1e-10, abs=1e-12)
@@ -85,10 +84,9 @@ def test_a_shorter_w_has_a_smaller_gap():
     B, p = random_pair(drawn, rng)
     nu, n, q = 0.5, len(p), p.max()
     value, bound, lam = slack_bounds(drawn.problem, nu, 0.6 * B, p)
-    found = evaluate(
-        drawn.problem._replace(lam=lam), (drawn.y[:, 0] * p / q)[:, None], 1.0, np.zeros((n, 1)),
-        ((0.6 * B / value)[:, None], np.zeros(1)),
-    )  # fmt: skip
+    iterate = (0.6 * B / value)[:, None], np.zeros(1)
+    offer = Offer((drawn.y[:, 0] * p / q)[:, None], iterate=iterate)
+    found = evaluate(drawn.problem._replace(lam=lam), offer, means_for(drawn.problem))
     norm = bound - n * nu * q
     assert found.gap[0] == pytest.approx((0.6 * norm + n * nu * q - value) / (n * q * value))
     longer = slack_bounds(drawn.problem, nu, 3.0 * B, p)  # shortened to 1

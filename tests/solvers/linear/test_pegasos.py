@@ -64,7 +64,7 @@ def test_two_steps_worked_by_hand():
     state = solver.start(problem, 0, None)
     solver.advance(problem, state)
     np.testing.assert_array_equal(primal.last_weights(problem, state)[0][:, 0], [4.0, 2.0])
-    assert solver.dual_point(problem, state) == (1.0, 1.0)
+    assert solver.dual_point(problem, state)[:2] == (1.0, 1.0)
     solver.advance(problem, state)
     np.testing.assert_array_equal(primal.last_weights(problem, state)[0][:, 0], [2.0, 1.0])
     assert state.tail.sums.older[0, 0] == 1.0
@@ -335,7 +335,7 @@ def test_dual_numbers_after_independent_draws_are_averages_over_visits(loss):
     is_regression = isinstance(loss, EpsilonInsensitive)
     problem = draw(loss, 6, n=20, regression=is_regression).problem
     state, _ = run_epochs(problem, Pegasos(sampling="iid"), 3)
-    A, scale = primal.dual_point(problem, state)
+    A, scale, _ = primal.dual_point(problem, state)
     was_visited = state.tail.sums.visits[:, 0] > 0
     assert was_visited.any()
     np.testing.assert_allclose(state.A[was_visited], scale * A[was_visited])

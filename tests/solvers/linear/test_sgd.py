@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasos.certificate.gap import evaluate
+from pegasos.certificate.gap import Offer, evaluate, means_for
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
@@ -116,7 +116,7 @@ def test_running_bound_is_the_dual_value_of_the_plain_average():
         step = solver.advance(problem, state)
     N, square = state.course.N[0], float(state.V[:, 0] @ state.V[:, 0])
     bound = state.met[0, 0] / N - square / (2.0 * problem.lam * N**2)
-    exact = evaluate(problem, *solver.dual_point(problem, state), np.empty((30, 1)))
+    exact = evaluate(problem, Offer(*solver.dual_point(problem, state)), means_for(problem))
     assert bound == pytest.approx(exact.dual[0], rel=1e-9)
     losses = state.met[1, 0] / problem.S + square / (2.0 * problem.lam * N**2)
     assert step.estimate == pytest.approx((losses - bound) / bound, rel=1e-9)

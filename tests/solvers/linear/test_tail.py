@@ -43,7 +43,7 @@ def test_the_iterate_is_w_of_the_average_dual_numbers(loss, solver):
         drawn = draw(loss, case, weighted=case == 1, bias=bias, regression=is_regression, lam=1e-3)
         problem = drawn.problem
         state = run(problem, solver, 5, turns=False)
-        A, scale = solver.dual_point(problem, state)
+        A, scale, _ = solver.dual_point(problem, state)
         assert scale == 1.0 / 5
         a = scale * A
         W, b = primal.last_weights(problem, state)
@@ -60,7 +60,7 @@ def test_multiple_presentations_count_as_epochs():
     solver = SGD(variant="m", multiplicity=3)
     state = run(problem, solver, 7, turns=False)
     assert state.tail.epochs == 7 + 2 * 5  # passes 2 to 5 and 7 present each row three times
-    A, scale = solver.dual_point(problem, state)
+    A, scale, _ = solver.dual_point(problem, state)
     W, _ = primal.last_weights(problem, state)
     np.testing.assert_allclose(scale * combination(problem, A), W, rtol=1e-9)
     assert (np.abs(scale * A) <= 1.0 + 1e-12).all()
@@ -76,7 +76,7 @@ def test_the_tail_is_the_difference_of_two_iterates():
         while not solver.advance(problem, state).ends_epoch:
             pass
         sums[epoch] = state.V.copy()
-        A, scale = solver.dual_point(problem, state)
+        A, scale, _ = solver.dual_point(problem, state)
         first = state.tail.first
         expected = (sums[epoch] - sums[first]) / (problem.lam * problem.S * (epoch - first))
         np.testing.assert_allclose(scale * combination(problem, A), expected, rtol=1e-9)
@@ -91,7 +91,7 @@ def test_independent_draws_average_over_own_visits():
     W, b = primal.last_weights(problem, state)
     visits = np.bincount(state.order, minlength=30)
     assert (visits == 0).any()
-    A, scale = solver.dual_point(problem, state)
+    A, scale, _ = solver.dual_point(problem, state)
     assert scale == 1.0
     Z = problem.rows.X @ W + b
     slopes = problem.costs.Y / (1.0 + np.exp(problem.costs.Y * Z))
