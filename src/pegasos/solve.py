@@ -121,6 +121,7 @@ class _Run:
         self.hint = 2.0  # the solver's estimate may be this many times `tol` to be worth checking
         self.estimate = np.inf  # the solver's last one
         self.certifying = 0.0
+        self.bare_gaps: list[float] = []  # of every certificate, without the room for rounding
         self.checked_rows = -1  # rows visited when the last certificate was made
 
     def seconds(self) -> float:
@@ -239,6 +240,7 @@ class _Run:
             getattr(self.problem.rows, "evaluations", None), self._is_proven(),
         )  # fmt: skip
         self.trace.records.append(record)
+        self.bare_gaps.append(float(self.judge.bare_relative_gap().max()))
         seconds_left = self.trace.epochs_to(limits.tol) * record.seconds / max(1, self.epochs)
         self.watch.certified(record, seconds_left)
         self.next_check = self.epochs + self._patience()
@@ -328,11 +330,9 @@ class _Run:
         return float(self.decided(low, high).mean())
 
     def _is_rounding(self) -> bool:
-        """Whether the gap is as small as rounding lets it be: mostly rounding, or not falling."""
-        if np.all(self.judge.hidden >= 0.5 * self.judge.gap):
-            return True
+        """Whether the gap, without the room for rounding, no longer falls."""
         unit = np.finfo(float_type(self.problem.rows)).eps
-        recent = [r.relative_gap for r in self.trace.records[-1 - STALLED_CERTIFICATES :]]
+        recent = self.bare_gaps[-1 - STALLED_CERTIFICATES :]
         is_known = len(recent) > STALLED_CERTIFICATES
         return is_known and recent[0] <= ROUNDING_BEGINS * unit and recent[-1] > 0.5 * recent[0]
 

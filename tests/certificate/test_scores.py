@@ -33,7 +33,7 @@ def test_errors_of_linear_scores_are_below_both_bounds(kind, dtype):
     drawn = draw(Hinge(), n=12, d=40, K=2, kind=kind, dtype=dtype)
     rng = np.random.default_rng(0)
     W = rng.standard_normal((40, 2)) * 10.0 ** rng.uniform(-6, 6, (40, 1))
-    known = extent(drawn.problem.rows)
+    known = extent(drawn.problem)
     rough = linear_scores(drawn.problem, W, np.empty((12, 2)), known)
     fine = sharper(drawn.problem, W, rough, known)
     assert np.all(fine.radius <= rough.radius)

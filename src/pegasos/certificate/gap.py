@@ -71,7 +71,7 @@ class Means(NamedTuple):
 
 def means_for(problem: Problem, seed: int = 0) -> Means:
     """Return what evaluations of a problem work with."""
-    return Means(np.zeros(problem.costs.Y.shape), extent(problem.rows), np.random.default_rng(seed))
+    return Means(np.zeros(problem.costs.Y.shape), extent(problem), np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)

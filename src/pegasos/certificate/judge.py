@@ -174,11 +174,14 @@ class Judge:
             gap = self.gap - (self.dual - self.dual_of_gap)
         return np.where(np.isfinite(self.gap), np.maximum(0.0, gap), np.inf)
 
+    def bare_relative_gap(self) -> FloatArray:
+        """Return the relative gap without the room for rounding: what a solver can still mend."""
+        bare = np.maximum(0.0, self.certified_gap() - self.hidden)
+        return relative(bare, self.primal, self.primal - bare)
+
     def is_hidden_by_rounding(self, tol: float) -> bool:
         """Whether the gap would be within `tol` but for rounding."""
-        rest = np.maximum(0.0, self.certified_gap() - self.hidden)
-        found = relative(rest, self.primal, self.primal - rest)
-        return bool(self.hidden.any() and found.max() <= 0.1 * tol)
+        return bool(self.hidden.any() and self.bare_relative_gap().max() <= 0.1 * tol)
 
     def relative_gap(self) -> FloatArray:
         """Return the proven relative gap of every model."""

@@ -64,11 +64,17 @@ class Extent(NamedTuple):
     values: int
 
 
-def extent(rows: Any) -> Extent:
-    """Return how large the rows are; nothing is asked of a kernel."""
+def extent(problem: Problem) -> Extent:
+    """Return how large the rows are; those of weight 0 may hold anything. A kernel has none."""
+    rows, weights = problem.rows, problem.costs.weights
     if isinstance(rows, Kernelized):
         return Extent(0.0, 0)
-    return Extent(largest_value(rows), longest_row(rows))
+    if not weights.mask or weights.values.all():
+        return Extent(largest_value(rows), longest_row(rows))
+    largest = 0.0
+    for start, stop in blocks(rows):
+        largest = max(largest, longest_length(rows, weights, start, stop))
+    return Extent(largest, longest_row(rows))
 
 
 # ---- features
@@ -85,7 +91,7 @@ def sharper(problem: Problem, W: FloatArray, scored: Scores, known: Extent) -> S
     """Bound the errors by the largest sum_j |w_j x_ij|."""
     most = np.zeros(W.shape[1])
     for start, stop in blocks(problem.rows):
-        largest_sizes(problem.rows, start, stop, W, most)
+        largest_sizes(problem.rows, problem.costs.weights, start, stop, W, most)
     return scored._replace(radius=_radius(known, most))
 
 
@@ -94,13 +100,24 @@ def _radius(known: Extent, size: FloatArray) -> FloatArray:
 
 
 @compiled
-def largest_sizes(rows, start, stop, W, most):  # type: ignore[no-untyped-def]
+def longest_length(rows, weights, start, stop):  # type: ignore[no-untyped-def]
+    """Return the largest ||x_i||, no value of which is larger, of rows start <= i < stop."""
+    largest = 0.0
+    for i in range(start, stop):
+        if weight(weights, i) > 0.0:
+            largest = max(largest, square_norm(rows, i))
+    return np.sqrt(largest)
+
+
+@compiled
+def largest_sizes(rows, weights, start, stop, W, most):  # type: ignore[no-untyped-def]
     """Raise most[k] to the largest sum_j |w_kj x_ij| of rows start <= i < stop."""
     z = np.empty(len(most))
     for i in range(start, stop):
-        sizes(rows, i, W, z)
-        for k in range(len(most)):
-            most[k] = max(most[k], z[k])
+        if weight(weights, i) > 0.0:
+            sizes(rows, i, W, z)
+            for k in range(len(most)):
+                most[k] = max(most[k], z[k])
 
 
 @compiled

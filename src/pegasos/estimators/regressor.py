@@ -89,7 +89,8 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
 
     Examples
     --------
-    >>>     >>> from pegasos import PegasosRegressor
+    >>> import numpy as np
+    >>> from pegasos import PegasosRegressor
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> model = PegasosRegressor(C=10.0, epsilon=0.0).fit(X, [1.0, 3.0, 5.0, 7.0])
     >>> model.predict([[4.0]]).round(3), model.coef_.round(3), model.intercept_.round(3)
