@@ -148,12 +148,15 @@ def exactly(X):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bounds_hold_for_exact_numbers_whatever_rounding_does(dtype, kind, bias):
     # Two rows at the margin: w* = 2 v / <v, v> with v their difference, or v / <v, v> with v the
-    # only row that counts. New rows are like them: far away, with columns of all sizes.
+    # only row that counts. New rows are like them: far away, with columns of all sizes; the mean
+    # of the two is where bounds are narrowest.
     rng = np.random.default_rng(0)
     scales = np.array([1e-6, 1e6, 1.0, 1.0, 1e3, 1e-3])
     container = sparse.csr_array if kind == "csr" else np.asarray
     for far in (0.0, 1e6):
-        X = (far + scales * rng.standard_normal((40, 6))).astype(dtype)
+        X = far + scales * rng.standard_normal((40, 6))
+        X[2] = X[:2].mean(axis=0)
+        X = X.astype(dtype)
         rows, new = exactly(X[:2]), exactly(X)
         v = rows[0] if bias == "none" else [p - q for p, q in zip(*rows, strict=True)]
         square = sum(p * p for p in v)
@@ -172,6 +175,27 @@ def test_bounds_hold_for_exact_numbers_whatever_rounding_does(dtype, kind, bias)
         low, high = ball(problem, judge).bounds(as_rows(container(X)))
         assert all(Fraction(low[i, 0]) <= f[i] <= Fraction(high[i, 0]) for i in range(40))
         assert np.all(high - low < 0.05)
+
+
+@pytest.mark.parametrize("bias", ["none", "regularized"])
+@pytest.mark.parametrize("K", [1, 2])
+def test_rounding_of_scores_is_all_that_is_left_at_the_optimum(K, bias):
+    rng = np.random.default_rng(0)
+    X = 1e6 + np.logspace(-6, 6, 30) * rng.standard_normal((200, 30))
+    Y = np.where(rng.standard_normal((200, K)) > 0.0, 1.0, -1.0)
+    problem = make_problem(Hinge(), as_rows(X), Y, None, 0.1, bias)
+    judge = Judge(problem)
+    iterate = rng.standard_normal((30, K)), rng.standard_normal(K)
+    judge.assess(Offer(0.0 * Y, iterate=iterate), False, 0.0)
+    judge.gap, judge.distance = np.zeros(K), np.zeros(K)  # as if these weights were the best
+    low, high = ball(problem, judge).bounds(problem.rows)
+    rows, columns = exactly(X), exactly(judge.W.T)
+    for i in range(200):
+        for k in range(K):
+            score = sum(p * q for p, q in zip(rows[i], columns[k], strict=True))
+            exact = score + Fraction(judge.b[k])
+            assert Fraction(low[i, k]) <= exact <= Fraction(high[i, k])
+    assert np.all(high - low < 1e-5 * np.abs(X).max())
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])
