@@ -12,6 +12,8 @@ from pegasos.certificate.optimal_bias import from_dual, from_scores
 from pegasos.certificate.predictions import ball
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
+from pegasos.problem.gram import Cross, Gram
+from pegasos.problem.kernels import Linear
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.problem.space import push_scores, typical_point
@@ -196,6 +198,24 @@ def test_rounding_of_scores_is_all_that_is_left_at_the_optimum(K, bias):
             exact = score + Fraction(judge.b[k])
             assert Fraction(low[i, k]) <= exact <= Fraction(high[i, k])
     assert np.all(high - low < 1e-5 * np.abs(X).max())
+
+
+def test_rounding_of_the_scores_of_a_kernel_is_within_bounds():
+    rng = np.random.default_rng(0)
+    X, n = 1e3 + rng.standard_normal((400, 3)), 400
+    Y = np.where(rng.standard_normal((n, 1)) > 0.0, 1.0, -1.0)
+    problem = make_problem(Hinge(), Gram(Linear(), as_rows(X), 1 << 24), Y, None, 0.1, "none")
+    judge = Judge(problem)
+    iterate = rng.standard_normal((n, 1)), np.zeros(1)
+    judge.assess(Offer(0.0 * Y, iterate=iterate), False, 0.0)
+    judge.gap, judge.distance = np.zeros(1), np.zeros(1)  # as if these were the best
+    known = ball(problem, judge)
+    wide = X.astype(np.longdouble)
+    exact = wide @ (wide.T @ judge.W.astype(np.longdouble))
+    for rows in (problem.rows, Cross(Linear(), as_rows(X), as_rows(X))):
+        low, high = known.bounds(rows)
+        assert np.all((low <= exact) & (exact <= high))
+        assert np.all(high - low < 1e-6 * (X**2).sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])
