@@ -5,10 +5,11 @@ import pytest
 
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import as_rows
+from pegasos.interrupt import Interrupts
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
-from pegasos.solve import Solution, solve
+from pegasos.solve import Solution, _Run, has_settled_sign, solve
 from pegasos.solvers.linear.sdca import SDCA
 
 
@@ -168,3 +169,21 @@ def test_decisions_are_judged_as_the_caller_says():
     assert solution.outcome is Outcome.DECISIONS
     assert all(seen)
     assert solution.certificate.epochs <= 5
+
+
+@pytest.mark.fast
+def test_a_dual_point_proves_nothing_once_its_solver_has_gone_on():
+    # The numbers are the solver's own, and change in place.
+    run = _Run(problem(), SDCA(), Stopping(), Watch(), has_settled_sign, 0)
+    state = SDCA().start(run.problem, 0, None)
+    with Interrupts() as run.interrupts:
+        run.after(SDCA().advance(run.problem, state), state)
+        run.certify(state)
+        assert run.judge.point.A is state.A
+        run.next_check = run.next_hint = 1000
+        run.after(SDCA().advance(run.problem, state), state)
+        assert run.judge.point is None
+        known = run.ball(Outcome.INTERRUPT)
+    best = solve(run.problem, SDCA(), Stopping(tol=1e-12, max_iter=10_000))
+    (low, high), (lower, upper) = (of.bounds(run.problem.rows) for of in (known, best.ball))
+    assert np.all((low <= upper) & (lower <= high))

@@ -149,6 +149,7 @@ class _Run:
     def after(self, step: Any, state: Any) -> Outcome | None:
         """Take note of an advance; certify if it is time to; say whether to stop."""
         outcome = None
+        self.judge.point = None  # its numbers are others now
         self.rows_visited += step.rows_visited
         self.rows_of_epoch = 0 if step.ends_epoch else self.rows_of_epoch + step.rows_visited
         if step.ends_epoch:

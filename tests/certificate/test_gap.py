@@ -99,7 +99,7 @@ def test_weights_of_the_dual_point_have_no_distance_to_it(name):
     drawn = drawn_case(name, "regularized")
     A = duals(drawn, LOSSES[name][0])
     found = evaluate(drawn.problem, Offer(A, 1.0), means_for(drawn.problem))
-    assert found.distance[0] == 0.0
+    assert 0.0 <= found.distance[0] < 1e-20  # rounding alone
 
 
 @pytest.mark.parametrize("name", LOSSES)

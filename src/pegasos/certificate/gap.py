@@ -74,6 +74,13 @@ def means_for(problem: Problem, seed: int = 0) -> Means:
     return Means(np.zeros(problem.costs.Y.shape), extent(problem), np.random.default_rng(seed))
 
 
+class Point(NamedTuple):
+    """A feasible dual point: raw numbers A (n, K), a solver's own, and the balance over them."""
+
+    A: Any
+    balance: Balance
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """Models and their proven quality, one entry per model in every array.
@@ -86,8 +93,9 @@ class Evaluation:
     primal: FloatArray
     dual: FloatArray
     gap: FloatArray
-    distance: FloatArray  # ||w - w(a)||^2, a regularised bias included
+    distance: FloatArray  # upper bound on ||w - w(a)||^2, a regularised bias included
     hidden: FloatArray  # part of the gap that stands for rounding
+    point: Point  # what proves it; changes with its solver
     audited: int = 0  # rows that offered scores were tested on; 0: computed from the data
     is_sharp: bool = False  # what decides was computed as exactly as can be
 
@@ -198,7 +206,8 @@ def bounded(
         gap = np.where(square > 0.0, gap, np.maximum(gap, primal - direct))
     room, hidden = (np.where(primal == 0.0, 0.0, part) for part in (room, hidden))  # w = 0: exact
     primal, gap = primal + room, gap + hidden
-    return Evaluation(W, b, primal, primal - gap, gap, distance, hidden, scored.audited)
+    point = Point(offer.A, dual.balance)
+    return Evaluation(W, b, primal, primal - gap, gap, far**2, hidden, point, scored.audited)
 
 
 def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:

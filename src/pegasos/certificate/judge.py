@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.certificate.gap import Evaluation, Offer, evaluate, means_for, negative_slopes
+from pegasos.certificate.gap import (
+    Evaluation,
+    Offer,
+    Point,
+    evaluate,
+    means_for,
+    negative_slopes,
+)
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.gram import Gram
@@ -29,6 +36,8 @@ class Judge:
     ----------
     latest : Evaluation
         The latest, whether it was better or not.
+    point : Point or None
+        Its dual point, for as long as the solver has not gone on and changed its numbers.
     W, b : ndarray of shape (d, K), (K,)
         The models with the smallest gap so far.
     primal, gap, distance, hidden : ndarray of shape (K,)
@@ -44,6 +53,7 @@ class Judge:
     """
 
     latest: Evaluation
+    point: Point | None = None
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         _, d = shape(problem.rows)
@@ -142,7 +152,7 @@ class Judge:
             self.W = new.W
         elif better.any():
             self.W[:, better] = new.W[:, better]
-        self.latest = new
+        self.latest, self.point = new, new.point
         for name in ("b", "primal", "distance", "hidden", "audited"):
             setattr(self, name, np.where(better, getattr(new, name), getattr(self, name)))
         self.gap = np.where(better, gap, self.gap)

@@ -65,7 +65,8 @@ class PegasosClassifier(Classification, LinearEstimator):
         Limit on the seconds of training. Compiling, once per machine, does not count.
     stop : {"gap", "decisions"}, default="gap"
         "decisions" also ends the fit once 99.9 % of the training rows' labels are certain: they
-        would be the same at the optimum. Often long before `tol`.
+        would be the same at the optimum. With the default `tol` that is usually later than `tol`;
+        it saves epochs beside a small one, such as 1e-6, if classes are well apart.
     class_weight : dict or "balanced", optional
         Factors on the weights of the rows by class. "balanced" gives every class the same total
         weight, sample weights included.

@@ -31,7 +31,8 @@ from pegasos.problem.objective import Problem, blocks, flat
 PART = 4096  # features at a time
 SAMPLED_ROWS = 256  # rows whose mean is a typical one
 NOISE = 1e-9  # relative error of kernel values that a user brings
-ROUNDING = 16 * float(np.finfo(np.float64).eps)
+OUTLIERS = 8.0  # errors of a score may be so many times the typical one
+EPS = float(np.finfo(np.float64).eps)
 
 
 def combination(problem: Problem, A: FloatArray) -> FloatArray:
@@ -66,6 +67,22 @@ def expansion_size(rows: Any, W: FloatArray) -> FloatArray:
     return np.sqrt(np.einsum("jk,jk,j->k", W, W, np.abs(rows.diagonal)))
 
 
+def expansion_error(rows: Any, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what errors of scores grow with: the size of expansions, and what adding up costs."""
+    total = np.sqrt(np.abs(rows.diagonal)) @ np.abs(W)
+    adding = 4.0 * math.sqrt(np.count_nonzero(W.any(axis=1))) * EPS
+    return expansion_size(rows, W), adding * total
+
+
+def scores_room(rows: Any, Z: FloatArray, size: FloatArray, adding: FloatArray) -> FloatArray:
+    """Bound the errors of scores Z (n, K) of a kernel's expansions; see `expansion_error`."""
+    room = 2.0 * rows.rounding * np.abs(Z)
+    error = OUTLIERS * rows.rounding * size + adding
+    for k in range(Z.shape[1]):
+        room[:, k] += error[k] * np.sqrt(np.abs(rows.diagonal))
+    return np.asarray(room)
+
+
 def square_norms(rows: Any, W: FloatArray, Z: FloatArray | None = None) -> FloatArray:
     """Return ||w_k||^2 per model; `Z` holds the scores of W, if they are known."""
     if isinstance(rows, Kernelized):
@@ -93,6 +110,16 @@ def distances(
         distance = np.einsum("jk,jk->k", W - V, Z - of_V)
         return square, square_norms(rows, V, of_V), np.maximum(0.0, distance)
     return square, _square_norms(V), _square_norms(W, V)
+
+
+def distances_to(rows: Any, point: FloatArray, M: FloatArray) -> FloatArray:
+    """Return ||m_k - point||, which rounding may make longer, not shorter."""
+    if M.shape[1] == 1 and np.shares_memory(M, point):
+        return np.zeros(1)
+    if not isinstance(rows, Kernelized):
+        return np.sqrt(_square_norms(M, point[:, None])) * (1.0 + (len(M) + 16) * EPS)
+    squares = square_norms(rows, M - point[:, None])
+    return np.sqrt(squares + 4.0 * rows.rounding * np.abs(rows.diagonal).max())
 
 
 def _square_norms(W: FloatArray, V: FloatArray | None = None) -> FloatArray:
@@ -161,16 +188,19 @@ def push_scores(
         return
     point = np.zeros(d) if point is None else point
     for start, stop in blocks(rows):
-        add_distances(rows, start, stop, point, square, push, Z)
+        add_distances(rows, start, stop, point, square, 2.0 * (d + 16) * EPS, push, Z)
 
 
 @compiled
-def add_distances(rows, start, stop, point, square, push, Z):  # type: ignore[no-untyped-def]
-    """Add push[k] sqrt(||x_i||^2 - 2 <x_i, point> + square) to Z[i, k] for start <= i < stop."""
+def add_distances(rows, start, stop, point, square, rounding, push, Z):  # type: ignore[no-untyped-def]
+    """Add push[k] sqrt(||x_i||^2 - 2 <x_i, point> + square) to Z[i, k] for start <= i < stop.
+
+    `rounding` bounds the error of that sum, against ||x_i||^2 + square.
+    """
     product = np.empty(1)
     for i in range(start, stop):
         scores(rows, i, point, product)
         total = square_norm(rows, i) + square
-        distance = math.sqrt(max(0.0, total - 2.0 * product[0]) + ROUNDING * total)
+        distance = math.sqrt(max(0.0, total - 2.0 * product[0]) + rounding * total)
         for k in range(Z.shape[1]):
             Z[i, k] += push[k] * distance

@@ -1,0 +1,210 @@
+"""Where the free bias of the optimum lies: intervals that hold b* + <w*, m>, for some point m.
+
+From the dual point a. Let c_i >= 0 be such that a + c and a - c are in the box, tau = 1/S sum_i
+s_i c_i, and m = lam w(c) / tau. Weak duality at a + t c, which need not balance, says
+
+    b* + <w*, m>  >=  (1/S sum_i s_i (gain(a_i + t c_i) - gain(a_i)) - (P* - D(a))) / (t tau)
+
+and a - t c bounds it from above. With c_i the room that a_i has, m is a mean of support vectors at
+the margin. Losses with kinks have a straight gain there and t = 1 is best: the interval is as
+narrow as the gap, where a ball knows no more than its square root. Others bend: t balances that
+against the gap.
+
+From the scores. With w* in a ball around w, scores lie between those pushed up and pushed down
+as far as it allows; the minimisers of the mean loss over b at these are the ends. It is used too
+where the first interval is wide: the duals have hardly any room, as with one class only.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.certificate.gap import Point
+from pegasos.certificate.judge import Judge
+from pegasos.certificate.scores import EPS
+from pegasos.data.rows import FloatArray, shape
+from pegasos.dispatch import compiled
+from pegasos.problem.bias import bracket, feasible, slope_sum
+from pegasos.problem.gram import Kernelized
+from pegasos.problem.losses import gain, lower, upper
+from pegasos.problem.objective import Problem, weight
+from pegasos.problem.space import (
+    SAMPLED_ROWS,
+    combination,
+    distances_to,
+    expansion_error,
+    inner_products,
+    push_scores,
+    scores_room,
+    square_norm_of,
+    typical_point,
+    write_scores,
+)
+
+INSIDE = 0.99  # of the room of a dual number: what is used of it
+NARROW = 0.05  # of the spread of the targets: intervals that need no other
+COARSE = 0.01  # of the gap: how exactly the ends of an interval are found, from outside
+UP, DOWN, TOTAL, SIZE = range(4)  # rows of sums
+
+
+class Located(NamedTuple):
+    """A point m, its square norm, and intervals (K,) that hold b* + <w* - w, m>."""
+
+    origin: FloatArray
+    square: float
+    low: FloatArray
+    high: FloatArray
+
+
+def locate_bias(problem: Problem, judge: Judge, radius: FloatArray, norm: FloatArray) -> Located:
+    """Return a point and what is known of the bias there, for w* within `radius` of w.
+
+    `norm` (K,) bounds ||w|| from above.
+    """
+    found = None
+    if judge.point is not None:
+        found = from_dual(problem, judge, judge.point, radius, norm)
+        if np.all(found.high - found.low <= NARROW * np.ptp(problem.costs.Y, axis=0)):
+            return found
+    if found is None or not np.isfinite(found.low).any():
+        origin, unknown = typical_point(problem.rows, judge.W), np.full_like(radius, np.inf)
+        found = Located(origin, square_norm_of(problem.rows, origin), -unknown, unknown)
+    low, high = from_scores(problem, judge, radius, found.origin, found.square)
+    return found._replace(low=np.fmax(low, found.low), high=np.fmin(high, found.high))
+
+
+# ---- from the dual point
+
+
+def from_dual(
+    problem: Problem, judge: Judge, point: Point, radius: FloatArray, norm: FloatArray
+) -> Located:
+    """Return the mean of the models' points m_k, and intervals for the bias there.
+
+    As far as m_k is from that mean, w* within its ball makes intervals wider.
+    """
+    rows, C = problem.rows, room_of(problem, judge, point)
+    low, high, tau = dual_interval(problem, judge, point, C)
+    M = combination(problem, C)
+    M *= np.divide(problem.lam, tau, out=np.zeros_like(tau), where=tau > 0.0)
+    if isinstance(rows, Kernelized):
+        Z, size = scores_of_weights(problem, judge), np.sqrt(np.abs(rows.diagonal)) @ M
+        error = np.einsum("jk,jk->k", M, scores_room(rows, Z, *expansion_error(rows, judge.W)))
+        error += 32.0 * EPS * size * (norm + radius)
+    else:
+        Z, known = judge.W, judge.means.extent
+        longest = math.sqrt(known.values) * known.largest
+        error = (sum(shape(rows)) + 32) * EPS * longest * (norm + radius)
+    is_known = tau > 0.0
+    origin = M[:, 0] if len(tau) == 1 else M @ (is_known / max(1, is_known.sum()))
+    room = error + radius * distances_to(rows, origin, M)
+    middle = np.einsum("jk,jk->k", M, Z)
+    return Located(origin, square_norm_of(rows, origin), low - middle - room, high - middle + room)
+
+
+def room_of(problem: Problem, judge: Judge, point: Point) -> FloatArray:
+    """Return c (n, K), at 0 for all but some rows of a kernel matrix: m shall be cheap to use."""
+    rows = problem.rows
+    if not isinstance(rows, Kernelized):
+        judge.has_scores = False
+        write_room_of_duals(problem.costs, *point, judge.scratch)
+        return judge.scratch
+    C = np.zeros_like(judge.scratch)
+    write_room_of_duals(problem.costs, *point, C)
+    used = rows.at_hand(np.flatnonzero(C.any(axis=1)))
+    others = np.ones(len(C), dtype=np.bool_)
+    others[used[:: max(1, len(used) // SAMPLED_ROWS)]] = False
+    C[others] = 0.0
+    return C
+
+
+def dual_interval(
+    problem: Problem, judge: Judge, point: Point, C: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the ends of the intervals for b* + <w*, m>, and tau."""
+    n, K = C.shape
+    gap = np.maximum(0.0, judge.primal - judge.latest.dual) + 16.0 * EPS * np.abs(judge.primal)
+    low, high, t = np.full(K, -np.inf), np.full(K, np.inf), np.ones(K)
+    for _ in range(2):
+        sums = np.zeros((4, K))
+        add_changes(problem.costs, *point, C, t, sums)
+        sums /= problem.S
+        room, tau = gap + (n + 16) * EPS * sums[SIZE], t * sums[TOTAL]
+        with np.errstate(divide="ignore", invalid="ignore"):  # no room anywhere: nothing is known
+            low = np.fmax(low, (sums[UP] - room) / tau)
+            high = np.fmin(high, (sums[DOWN] + room) / tau)
+            t = np.fmin(1.0, t * np.sqrt(2.0 * gap / np.maximum(0.0, sums[DOWN] - sums[UP])))
+    is_known = np.isfinite(low) & np.isfinite(high) & (sums[TOTAL] > 0.0)
+    low, high = np.where(is_known, low, -np.inf), np.where(is_known, high, np.inf)
+    return low, high, np.where(is_known, sums[TOTAL], 0.0)
+
+
+@compiled
+def write_room_of_duals(costs, A, balance, out):  # type: ignore[no-untyped-def]
+    """Write how far dual numbers may move either way, not beyond 0, where gains may kink."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            y, a = costs.Y[i, k], feasible(costs, A, i, k, balance)
+            room = min(upper(costs.loss, y) - a, a - lower(costs.loss, y))
+            out[i, k] = INSIDE * max(0.0, min(abs(a), room))
+
+
+@compiled
+def add_changes(costs, A, balance, C, t, sums):  # type: ignore[no-untyped-def]
+    """Add up what moving the dual numbers by t[k] C[i, k] up, and down, changes of the gains."""
+    for i in range(A.shape[0]):
+        s = weight(costs.weights, i)
+        for k in range(A.shape[1]):
+            if C[i, k] > 0.0:
+                y, a, c = costs.Y[i, k], feasible(costs, A, i, k, balance), t[k] * C[i, k]
+                here = gain(costs.loss, a, y)
+                above, below = gain(costs.loss, a + c, y), gain(costs.loss, a - c, y)
+                sums[UP, k] += s * (above - here)
+                sums[DOWN, k] += s * (here - below)
+                sums[TOTAL, k] += s * C[i, k]
+                sums[SIZE, k] += s * (abs(here) + abs(above) + abs(below) + abs(a) + abs(a * y))
+
+
+# ---- from the scores
+
+
+def from_scores(
+    problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray, square: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the intervals for b* + <w* - w, m> that the ball allows."""
+    room: Any = 0.0
+    rows, Z = problem.rows, scores_of_weights(problem, judge)
+    judge.has_scores = False
+    if isinstance(rows, Kernelized):
+        room = scores_room(rows, Z, *expansion_error(rows, judge.W))
+    shift = inner_products(rows, origin, judge.W, Z)
+    Z -= shift
+    ends: list[float] = []
+    for side, push in ((0, 1.0), (1, -2.0)):  # pushed up, then pushed down
+        push_scores(rows, origin, square, push * radius, Z)
+        np.add(Z, push * room, out=Z)
+        for k in range(Z.shape[1]):
+            floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
+
+            def rise(b: float, k: int = k, floor: float = floor) -> float:
+                return float(slope_sum(problem.costs, Z, k, b)) + floor
+
+            start, area = float(judge.b[k] + shift[k]), COARSE * float(judge.gap[k]) * problem.S
+            end = bracket(rise, start, area)[side]
+            if end == (np.inf, -np.inf)[side]:  # beyond what was looked at: nothing is known
+                end = -end
+            ends.append(end - shift[k])
+    low, high = np.reshape(ends, (2, -1))
+    unit = 16.0 * EPS * np.abs(shift)
+    return low - unit, high + unit
+
+
+def scores_of_weights(problem: Problem, judge: Judge) -> FloatArray:
+    """Return the scores (n, K) of the judged weights, in the judge's scratch."""
+    if not judge.has_scores:
+        write_scores(problem.rows, judge.W, judge.scratch)
+        judge.has_scores = True
+    return judge.scratch
