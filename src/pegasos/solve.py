@@ -331,7 +331,9 @@ class _Run:
         return float(self.decided(low, high).mean())
 
     def _is_rounding(self) -> bool:
-        """Whether the gap, without the room for rounding, no longer falls."""
+        """Whether the gap, without the room for rounding, is as wished or no longer falls."""
+        if self.bare_gaps[-1] <= self._target():
+            return True
         unit = np.finfo(float_type(self.problem.rows)).eps
         recent = self.bare_gaps[-1 - STALLED_CERTIFICATES :]
         is_known = len(recent) > STALLED_CERTIFICATES

@@ -34,6 +34,7 @@ def expected_failures(estimator):
         refused = "partial_fit takes Pegasos steps and refuses another solver by name"
         failures["check_n_features_in_after_fitting"] = refused
         failures["check_estimators_partial_fit_n_features"] = refused
+        failures["check_fit_score_takes_y"] = refused
     return failures
 
 

@@ -185,9 +185,9 @@ class Judge:
         return np.where(np.isfinite(self.gap), np.maximum(0.0, gap), np.inf)
 
     def bare_relative_gap(self) -> FloatArray:
-        """Return the relative gap without the room for rounding: what a solver can still mend."""
-        bare = np.maximum(0.0, self.certified_gap() - self.hidden)
-        return relative(bare, self.primal, self.primal - bare)
+        """Return the latest relative gap without room for rounding: what a solver can mend."""
+        bare, primal = self.latest.gap - self.latest.hidden, self.latest.primal
+        return relative(bare, primal, primal - bare)
 
     def is_hidden_by_rounding(self, tol: float) -> bool:
         """Whether the gap would be within `tol` but for rounding."""

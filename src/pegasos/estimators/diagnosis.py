@@ -83,7 +83,8 @@ def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
     if scales.offset >= FAR and getattr(estimator, "bias", "free") in ("none", "regularized"):
         return _centre(estimator, scales)
     is_weak = estimator.C_ * scales.mean_square >= HUGE
-    if scales.ratio >= UNEVEN or (is_weak and scales.most >= LARGE):
+    is_large, is_sparse = scales.most >= LARGE, isinstance(rows, CsrRows)
+    if (scales.ratio >= UNEVEN and (is_large or not is_sparse)) or (is_weak and is_large):
         return _scale(estimator, scales, rows)
     if is_weak:
         return _weaken(estimator, scales.mean_square)
