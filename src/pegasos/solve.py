@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from pegasos.certificate.definiteness import definiteness
-from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace

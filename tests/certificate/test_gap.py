@@ -5,13 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegasos.certificate.gap import (
-    Offer,
-    dual_weights,
-    evaluate,
-    means_for,
-    negative_slopes,
-)
+from pegasos.certificate.gap import evaluate, negative_slopes
+from pegasos.certificate.offer import Offer, dual_weights, means_for
 from pegasos.problem.bias import feasible
 from pegasos.problem.losses import (
     EpsilonInsensitive,

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.offer import Offer
 from pegasos.certificate.stopping import Certificate, Outcome, in_percent, plain, relative
 from pegasos.certificate.trace import Record, Trace
 from pegasos.problem.losses import Hinge, Logistic, lower, upper

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.offer import Offer
 from pegasos.certificate.optimal_bias import from_dual, from_scores
 from pegasos.certificate.predictions import ball
 from pegasos.certificate.stopping import Stopping

@@ -15,6 +15,7 @@ from pegasos.certificate.scores import (
     make_exact,
     sharper,
 )
+from pegasos.certificate.terms import EPS
 from pegasos.data.rows import sizes
 from pegasos.problem.losses import Hinge
 from tests.conftest import draw
@@ -42,7 +43,7 @@ def test_errors_of_linear_scores_are_below_both_bounds(kind, dtype):
         assert error <= Fraction(float(fine.radius[0, k]))
     largest = np.abs(drawn.X) @ np.abs(W)
     np.testing.assert_allclose(
-        fine.radius[0], (known.values + 16) * module.EPS * largest.max(axis=0), rtol=1e-12
+        fine.radius[0], (known.values + 16) * EPS * largest.max(axis=0), rtol=1e-12
     )
 
 

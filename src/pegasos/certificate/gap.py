@@ -21,57 +21,46 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos.certificate.offer import (
+    DualWeights,
+    Means,
+    Offer,
+    dual_weights,
+    rounding_of_weights,
+    write_feasible,
+)
 from pegasos.certificate.scores import (
-    EPS,
-    Extent,
     Offered,
     Scores,
     add_lengths,
-    extent,
     kernel_scores,
     linear_scores,
     make_exact,
     sharper,
 )
-from pegasos.data.rows import FloatArray, shape
-from pegasos.dispatch import compiled
-from pegasos.problem.bias import Balance, balances, best_bias, feasible, untouched
-from pegasos.problem.gap import GAIN, GAP, add_gap
+from pegasos.certificate.terms import (
+    ABS,
+    BALANCE,
+    EPS,
+    GAP_ROOM,
+    LOST,
+    ROWS_OF_SUMS,
+    SIZE,
+    VALUE,
+    VALUE_ROOM,
+    add_terms,
+    write_negative_slopes,
+    write_room,
+)
+from pegasos.data.rows import FloatArray
+from pegasos.problem.bias import Balance, best_bias
+from pegasos.problem.gap import GAIN, GAP
 from pegasos.problem.gram import Gram
-from pegasos.problem.losses import EpsilonInsensitive, Hinge, SquaredHinge, gain, slope, value
-from pegasos.problem.objective import Problem, blocks, weight
-from pegasos.problem.space import as_stored, combination, distances, square_norms
+from pegasos.problem.losses import EpsilonInsensitive, Hinge, SquaredHinge
+from pegasos.problem.objective import Problem, blocks
+from pegasos.problem.space import as_stored, combination, distances
 
-# Rows of the sums over all rows of the data, after those of `problem.gap`.
-VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS = range(3, 10)
-ROWS_OF_SUMS = 10
 LITTLE = 0.01  # of the mean room of a row: rows with less are left as they are
-
-
-class Offer(NamedTuple):
-    """What a solver offers: raw dual numbers scale * A, perhaps their scores, perhaps an iterate.
-
-    `scores` (n, K) are those of w(scale * A); `iterate` is (W, b), or None for w(a) itself. Without
-    a dual point (`A` None) there is an iterate.
-    """
-
-    A: Any
-    scale: float = 1.0
-    scores: FloatArray | None = None
-    iterate: tuple[FloatArray, FloatArray] | None = None
-
-
-class Means(NamedTuple):
-    """What evaluations work with: room for scores (n, K), the rows' extent, random numbers."""
-
-    scratch: FloatArray
-    extent: Extent
-    random: Any
-
-
-def means_for(problem: Problem, seed: int = 0) -> Means:
-    """Return what evaluations of a problem work with."""
-    return Means(np.zeros(problem.costs.Y.shape), extent(problem), np.random.default_rng(seed))
 
 
 class Point(NamedTuple):
@@ -98,18 +87,6 @@ class Evaluation:
     point: Point  # what proves it; changes with its solver
     audited: int = 0  # rows that offered scores were tested on; 0: computed from the data
     is_sharp: bool = False  # what decides was computed as exactly as can be
-
-
-class DualWeights(NamedTuple):
-    """w(a) (d, K), its bias coordinate (K,), the balance that made a feasible.
-
-    `error` (K,) bounds what rounding moved w(a) by.
-    """
-
-    W: FloatArray
-    beta: FloatArray
-    balance: Balance
-    error: FloatArray
 
 
 def evaluate(
@@ -245,7 +222,7 @@ def what_decides(
     """Return what errors of scores and weights are bounded by, known more exactly.
 
     With features, their sizes row by row; with a kernel, in double precision the scores of those
-    rows that have nearly all of the room: the support vectors at the margin.
+    rows that have nearly all of the room: the support vectors.
     """
     if isinstance(problem.rows, Gram):
         room = np.zeros_like(scored.Z)
@@ -263,12 +240,6 @@ def what_decides(
     return dual, sharper(problem, W, scored, means.extent)
 
 
-def rounding_of_weights(problem: Problem, lengths: FloatArray) -> FloatArray:
-    """Bound what rounding moves w(a) by, given sum_i |s_i a_i| ||x_i||."""
-    n, _ = shape(problem.rows)
-    return np.asarray(n * EPS * lengths / (problem.lam * problem.S))
-
-
 def negative_slopes(
     problem: Problem, W: FloatArray, b: FloatArray, means: Means, accuracy: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -278,107 +249,3 @@ def negative_slopes(
     A = np.empty_like(Z)
     write_negative_slopes(problem.costs, Z, b, A)
     return A, b
-
-
-def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
-    """Return w(a), its bias coordinate and the balance that made a feasible.
-
-    Where there are two ways to balance, each model takes the one with its larger dual value.
-    """
-    A, scratch, K = offer.A, means.scratch, offer.A.shape[1]
-    is_free = problem.is_free
-    candidates = balances(problem, A, offer.scale) if is_free else [untouched(K, offer.scale)]
-    best: Any = None
-    for balance in candidates:
-        write_feasible(problem.costs, A, balance, scratch)
-        W = combination(problem, scratch)
-        totals = np.zeros((3, K))
-        add_gains(problem.costs, scratch, totals)
-        beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
-        error = _weights_error(problem, W, totals[2], means.extent)
-        if len(candidates) == 1:
-            return DualWeights(W, beta, balance, error)
-        dual = totals[0] / problem.S - 0.5 * problem.lam * square_norms(problem.rows, W)
-        if best is None:
-            best = dual, DualWeights(W, beta, balance, error)
-            continue
-        better, old = dual > best[0], best[1]
-        for into, new in zip(
-            (old.W, old.error, *old.balance[1:]), (W, error, *balance[1:]), strict=True
-        ):
-            np.copyto(into, new, where=better)
-    return best[1]
-
-
-def _weights_error(problem: Problem, W: FloatArray, total: FloatArray, known: Extent) -> FloatArray:
-    """Bound what rounding moves w(a) by, without a pass; `total` is sum_i |s_i a_i|."""
-    if isinstance(problem.rows, Gram):
-        return np.asarray(16.0 * EPS * (np.sqrt(np.abs(problem.rows.diagonal)) @ np.abs(W)))
-    longest = np.sqrt(known.values) * known.largest + problem.bias_scale
-    return rounding_of_weights(problem, longest * total)
-
-
-@compiled
-def write_feasible(costs, A, balance, out):  # type: ignore[no-untyped-def]
-    """Write the feasible dual numbers that `balance` makes of A into `out`."""
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            out[i, k] = feasible(costs, A, i, k, balance)
-
-
-@compiled
-def add_gains(costs, A, sums):  # type: ignore[no-untyped-def]
-    """Add sum_i s_i gain(a_i), s_i a_i and |s_i a_i| to the rows of `sums`, for feasible A."""
-    for i in range(A.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(A.shape[1]):
-            sums[0, k] += s * gain(costs.loss, A[i, k], costs.Y[i, k])
-            sums[1, k] += s * A[i, k]
-            sums[2, k] += s * abs(A[i, k])
-
-
-@compiled
-def add_terms(costs, A, Z, radius, mask, balance, b, sums):  # type: ignore[no-untyped-def]
-    """Add up what rows have of the gap and the losses, and what rounding may add to them.
-
-    radius[i & mask] bounds the errors of Z[i]. `SIZE` is what differences of terms may lose digits
-    of; `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits.
-    """
-    for i in range(A.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(A.shape[1]):
-            y, z = costs.Y[i, k], Z[i, k] + b[k]
-            a = feasible(costs, A, i, k, balance)
-            r = radius[i & mask, k] + 16.0 * EPS * (abs(z) + abs(b[k]))
-            add_gap(costs, i, k, z, a, sums)
-            v = value(costs.loss, z, y)
-            up, down = value(costs.loss, z + r, y) - v, value(costs.loss, z - r, y) - v
-            sums[VALUE, k] += s * v
-            sums[VALUE_ROOM, k] += s * max(0.0, up, down)
-            sums[GAP_ROOM, k] += s * max(0.0, up + a * r, down - a * r)
-            sums[SIZE, k] += s * (v + abs(a * z) + abs(a * y))
-            c, before = s * a, sums[BALANCE, k]
-            sums[BALANCE, k] += c
-            part = sums[BALANCE, k] - before  # c, less what the sum lost of it
-            sums[LOST, k] += (before - (sums[BALANCE, k] - part)) + (c - part)
-            sums[ABS, k] += abs(c)
-
-
-@compiled
-def write_room(costs, A, Z, radius, balance, b, out):  # type: ignore[no-untyped-def]
-    """Write what rounding of its score may add to each row's part of the gap."""
-    for i in range(A.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(A.shape[1]):
-            y, z, r = costs.Y[i, k], Z[i, k] + b[k], radius[i, k]
-            a, v = feasible(costs, A, i, k, balance), value(costs.loss, z, y)
-            up, down = value(costs.loss, z + r, y) - v, value(costs.loss, z - r, y) - v
-            out[i, k] = s * max(0.0, up + a * r, down - a * r)
-
-
-@compiled
-def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
-    """Write -slope at the scores Z + b into A."""
-    for i in range(Z.shape[0]):
-        for k in range(Z.shape[1]):
-            A[i, k] = -slope(costs.loss, Z[i, k] + b[k], costs.Y[i, k])

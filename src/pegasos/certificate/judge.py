@@ -6,14 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.certificate.gap import (
-    Evaluation,
-    Offer,
-    Point,
-    evaluate,
-    means_for,
-    negative_slopes,
-)
+from pegasos.certificate.gap import Evaluation, Point, evaluate, negative_slopes
+from pegasos.certificate.offer import Offer, means_for
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.gram import Gram

@@ -24,7 +24,7 @@ import numpy as np
 
 from pegasos.certificate.gap import Point
 from pegasos.certificate.judge import Judge
-from pegasos.certificate.scores import EPS
+from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
 from pegasos.dispatch import compiled
 from pegasos.problem.bias import bracket, feasible, slope_sum

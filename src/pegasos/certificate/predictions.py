@@ -28,7 +28,7 @@ import numpy as np
 
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.optimal_bias import locate_bias
-from pegasos.certificate.scores import EPS
+from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, largest_value, longest_row, sizes, square_norm
 from pegasos.dispatch import compiled
 from pegasos.problem.gram import Gram, Kernelized
 from pegasos.problem.objective import Problem, blocks, weight
 from pegasos.problem.space import absolute_sums, expansion_size, square_norms, write_scores
 
-EPS = float(np.finfo(np.float64).eps)
 SIGMAS = 4.0  # errors of scores, summed over rows, are below so many times the typical one
 SEEN = 1.5  # and below so many times the largest that an audit has seen
 AUDITED_ROWS = 64
@@ -208,4 +208,4 @@ def make_exact(gram: Gram, B: FloatArray, scored: Scores, chosen: Any) -> Scores
     scored.Z[chosen] = gram.exact_scores(chosen, B)
     exact = _radii(gram, B, scored.Z, chosen, gram.in_double.error, 0.0)
     radius[chosen] = np.minimum(radius[chosen], exact)
-    return scored._replace(radius=radius)
+    return _with_square(B, scored._replace(radius=radius))

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC
 
-from pegasos.certificate.gap import Offer
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.offer import Offer
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pegasos.certificate.gap import Offer, evaluate, means_for
+from pegasos.certificate.gap import evaluate
+from pegasos.certificate.offer import Offer, means_for
 from pegasos.data.rows import as_rows
 from pegasos.problem.gram import Gram
 from pegasos.problem.kernels import Precomputed

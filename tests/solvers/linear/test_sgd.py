@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasos.certificate.gap import Offer, evaluate, means_for
+from pegasos.certificate.gap import evaluate
+from pegasos.certificate.offer import Offer, means_for
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
