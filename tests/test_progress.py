@@ -136,7 +136,7 @@ def test_several_watches_are_all_asked_and_any_may_stop():
 @pytest.mark.fast
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.04, "0.0 s"), (3.14, "3.1 s"), (42.0, "42 s"), (600.0, "10 min"), (7200.0, "2 h")],
+    [(0.04, "0.04 s"), (3.14, "3.1 s"), (42.0, "42 s"), (600.0, "10 min"), (7200.0, "2 h")],
 )
 def test_durations_read_as_a_person_would_say_them(seconds, text):
     assert duration(seconds) == text

@@ -20,7 +20,7 @@ from typing import Any
 from numba.core import event
 from numba.core.event import Listener
 
-from pegasos.certificate.stopping import USELESS, Certificate, in_percent
+from pegasos.certificate.stopping import USELESS, Certificate, in_percent, plain, within
 from pegasos.certificate.trace import Record
 from pegasos.data.rows import FloatArray
 
@@ -247,7 +247,7 @@ def state_of(
 ) -> str:
     """Describe a fit in one line: `left` seconds to go, nan if unknown."""
     gap = in_percent(record.relative_gap)
-    known = f"proven within {gap} of the optimum" if record.is_proven else f"gap {gap}, no proof"
+    known = within(record.relative_gap) if record.is_proven else f"gap {gap}, no proof"
     if record.is_proven and record.relative_gap > USELESS:
         known = "not yet bounded usefully"
     forecast = f", about {duration(max(0.0, left))} left" if left < FAR_OFF else ""
@@ -260,6 +260,8 @@ def state_of(
 
 def duration(seconds: float) -> str:
     """Write a duration as a person would say it."""
+    if seconds < 0.995:
+        return f"{plain(seconds)} s"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     if seconds < 100.0:

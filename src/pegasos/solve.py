@@ -231,7 +231,7 @@ class _Run:
             )  # fmt: skip
         for evaluation in found:
             self.judge.keep_better(evaluation)
-        if self.judge.relative_gap().max() <= self._target():
+        if self.judge.relative_gap().max() <= limits.tol:
             self._recompute(offer)
         self.certifying, self.checked_rows = self.seconds() - start, self.rows_visited
         record = Record(
@@ -255,11 +255,8 @@ class _Run:
 
     def _recompute(self, offer: Offer) -> None:
         """Certify the latest offer from the data alone, where that costs little."""
-        judge = self.judge
-        if judge.is_latest and judge.is_worth_recomputing():
-            with self.interrupts.raising(True):
-                again = judge.evaluations(offer._replace(scores=None), False, 0.0, self._target())
-            judge.replace(again[0])
+        with self.interrupts.raising(True):
+            self.judge.recompute(offer, self.stopping.tol)
 
     def _pose(self, state: Any) -> None:
         """Judge by the problem that a solver says it solves, if it has one of its own.
@@ -347,7 +344,7 @@ class _Run:
                 self.certify(state)
             except Interrupted:
                 outcome = Outcome.INTERRUPT
-        elif not is_stale and outcome in (Outcome.EPOCHS, Outcome.TIME):
+        if not self._must_hurry(outcome) and self.checked_rows == self.rows_visited:
             try:
                 self._recompute(self._offer(state))
             except Interrupted:

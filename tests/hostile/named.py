@@ -117,6 +117,22 @@ def forty(count=40, top=400):
     return [partial(one_of_forty, seed, top) for seed in range(count)]
 
 
+def epsilon_near_targets():
+    """|z - y| - epsilon cancels: what is left has few digits."""
+    parameters = {"epsilon": 1e12 - 4.0, "bias": "none", "C": 0.7, "tol": 1e-9}
+    return Case(
+        "epsilon near targets", "PegasosRegressor", np.ones((2, 1)), np.full(2, 1e12), parameters
+    )
+
+
+def huge_targets(size):
+    """A free bias far from 0 has to be found."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    parameters = {"epsilon": 0.1 * size, "max_iter": 300}
+    return Case("huge targets", "PegasosRegressor", X, size * (2.0 + 8.0 * X[:, 0]), parameters)
+
+
 NAMED = {
     **{f"float32 classifier {k}": partial(float32_classifier, 150, 60, 0.004, k) for k in (0, 1)},
     **{f"float32 regressor {k}": partial(float32_regressor, 150, 60, 0.004, k) for k in (0, 1)},
@@ -139,6 +155,8 @@ NAMED = {
     "offset 1e6": partial(offset_columns, 1e6),
     "offset 1e6, regressor": partial(offset_columns, 1e6, "PegasosRegressor"),
     "offset line": offset_line,
+    "epsilon near targets": epsilon_near_targets,
+    **{f"targets of 1e{k}": partial(huge_targets, 10.0**k) for k in (14, 30)},
 }
 
 LARGE = {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pegasos.problem.bias import (
     balances,
     best_bias,
+    bracket,
     clip,
     crossing,
     feasible,
@@ -95,12 +96,12 @@ def test_best_bias_depends_on_the_rows_and_not_on_where_the_search_starts(case):
 @pytest.mark.fast
 @pytest.mark.parametrize("accuracy", [0.0, 1e-9])
 @pytest.mark.parametrize("y", [-1.0, 1.0])
-def test_best_bias_of_one_class_is_the_nearest_end_of_a_half_line(draw, y, accuracy):
+def test_best_bias_of_one_class_is_well_within_its_half_line(draw, y, accuracy):
     drawn = draw(Hinge(), n=4, bias="free")
     drawn.problem.costs.Y[:] = y
     Z = np.zeros((4, 1))
     found = best_bias(drawn.problem, Z, 0, 0.0, accuracy)
-    assert found == pytest.approx(y, abs=max(1e-12, accuracy))
+    assert found == pytest.approx(2.0 * y, abs=max(1e-12, accuracy))
 
 
 @pytest.mark.fast
@@ -221,3 +222,17 @@ def test_crossing_stops_at_the_area_that_was_asked_for():
 @pytest.mark.fast
 def test_crossing_of_a_function_that_is_zero_at_the_start_stays_there():
     assert crossing(lambda b: 0.0, 0.25, 0.0) == 0.25
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("root", [0.0, 3.0, -2e14, 1e30, -1e99])
+def test_a_crossing_is_found_however_far(root):
+    low, high = bracket(lambda b: b - root, 0.0, 0.0)
+    assert low <= root <= high
+    assert high - low <= 1e-12 * abs(root)
+
+
+@pytest.mark.fast
+def test_no_crossing_is_the_same_infinity_twice():
+    assert bracket(lambda b: -1.0, 0.0, 0.0) == (np.inf, np.inf)
+    assert bracket(lambda b: 1.0, 0.0, 0.0) == (-np.inf, -np.inf)

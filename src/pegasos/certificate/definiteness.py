@@ -2,7 +2,9 @@
 
 Built-in kernels are, or are known not to be. Of a matrix or a function that a user brings, blocks
 K[R, R] are tested, which must have no negative eigenvalue either: all rows if they are few, else
-several random sets of rows. A fit adds what it meets on its way (`Kernelized.is_indefinite`).
+several random sets of rows. Noise of kernel values makes eigenvalues just below 0, which pass and
+are allowed for in every certificate (`Gram.noise`). A fit adds what it meets on its way
+(`Kernelized.is_indefinite`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from pegasos.problem.kernels import is_psd
 
 FEW_ROWS = 2000  # are tested all together
 BLOCKS, BLOCK_ROWS = 8, 512
-NOISE = {np.float32: 1e-6, np.float64: 1e-10}  # of kernel values, relative to the largest
+NOISE = 16.0  # roundings of the largest value, times the root of the rows: eigenvalues of noise
 
 
 class Definiteness(NamedTuple):
@@ -50,7 +52,9 @@ def has_no_negative_eigenvalue(gram: Gram, some: Any) -> bool:
     """Whether K[some, some] has a Cholesky factor, but for the noise of its values."""
     K = gram.values(some, some).astype(np.float64)
     K = 0.5 * (K + K.T)
-    noise = NOISE[gram.precision.type] * len(some) * float(np.abs(K).max(initial=0.0))
+    unit = float(np.finfo(gram.precision).eps)
+    noise = NOISE * unit * float(np.sqrt(len(some)) * np.abs(K).max(initial=0.0))
+    gram.noise = max(gram.noise, noise)
     K[np.diag_indices(len(some))] += max(noise, float(np.finfo(np.float64).tiny))
     try:
         with one_blas_thread:

@@ -36,6 +36,7 @@ from pegasos.certificate.scores import (
     kernel_scores,
     linear_scores,
     make_exact,
+    radii,
     sharper,
 )
 from pegasos.certificate.terms import (
@@ -48,6 +49,7 @@ from pegasos.certificate.terms import (
     SIZE,
     VALUE,
     VALUE_ROOM,
+    Radius,
     add_terms,
     write_negative_slopes,
     write_room,
@@ -56,7 +58,7 @@ from pegasos.data.rows import FloatArray
 from pegasos.problem.bias import Balance, best_bias
 from pegasos.problem.gap import GAIN, GAP
 from pegasos.problem.gram import Gram
-from pegasos.problem.losses import EpsilonInsensitive, Hinge, SquaredHinge
+from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Problem, blocks
 from pegasos.problem.space import as_stored, combination, distances
 
@@ -85,8 +87,13 @@ class Evaluation:
     distance: FloatArray  # upper bound on ||w - w(a)||^2, a regularised bias included
     hidden: FloatArray  # part of the gap that stands for rounding
     point: Point  # what proves it; changes with its solver
-    audited: int = 0  # rows that offered scores were tested on; 0: computed from the data
+    scored: Scores  # the scores of W, as long as nobody writes over them
     is_sharp: bool = False  # what decides was computed as exactly as can be
+
+    @property
+    def audited(self) -> int:
+        """Rows that offered scores were tested on; 0: computed from the data."""
+        return self.scored.audited
 
 
 def evaluate(
@@ -160,10 +167,9 @@ def bounded(
     """Bound primal and gap from above, and the dual from below."""
     n, K = scored.Z.shape
     sums = np.zeros((ROWS_OF_SUMS, K))
-    mask = -1 if len(scored.radius) == n else 0
-    add_terms(problem.costs, offer.A, scored.Z, scored.radius, mask, dual.balance, b, sums)
+    add_terms(problem.costs, offer.A, scored.Z, radius_of(problem, scored), dual.balance, b, sums)
     sums /= problem.S
-    adding = n * EPS  # what adding up n terms may lose
+    adding = (n + 8) * EPS  # what adding up n terms may lose
     square, square_a, distance = distances(problem.rows, W, dual.W, scored.Z)
     if problem.bias_scale > 0.0:
         beta = b / problem.bias_scale
@@ -181,10 +187,41 @@ def bounded(
     if isinstance(problem.rows, Gram):  # rounding may have made a square norm negative, so 0
         direct = sums[GAIN] - half * square_a
         gap = np.where(square > 0.0, gap, np.maximum(gap, primal - direct))
-    room, hidden = (np.where(primal == 0.0, 0.0, part) for part in (room, hidden))  # w = 0: exact
+    hidden = hidden + half * noise_of(problem, W, dual.W)
+    is_exact = is_perfect(problem, W, b, primal, room)
+    room, hidden = (np.where(is_exact, 0.0, part) for part in (room, hidden))
     primal, gap = primal + room, gap + hidden
     point = Point(offer.A, dual.balance)
-    return Evaluation(W, b, primal, primal - gap, gap, far**2, hidden, point, scored.audited)
+    return Evaluation(W, b, primal, primal - gap, gap, far**2, hidden, point, scored)
+
+
+def radius_of(problem: Problem, scored: Scores) -> Radius:
+    """Return the bounds on errors of scores as loops see them."""
+    mask = -1 if len(scored.radius) == len(scored.Z) else 0
+    is_margin = isinstance(problem.costs.loss, Hinge | SquaredHinge | Logistic)
+    return Radius(scored.radius, mask, 0.0 if is_margin else 1.0)
+
+
+def is_perfect(
+    problem: Problem, W: FloatArray, b: FloatArray, primal: FloatArray, room: FloatArray
+) -> Any:
+    """Whether the objective of a model is 0, exactly: no weights, and no row that rounding moves.
+
+    Nothing is rounded either where all targets equal the bias.
+    """
+    Y = problem.costs.Y
+    return (primal == 0.0) & ~W.any(axis=0) & ((room == 0.0) | (Y == b).all(axis=0))
+
+
+def noise_of(problem: Problem, W: FloatArray, V: FloatArray) -> FloatArray:
+    """Return what negative eigenvalues that a test of the kernel let pass may do to square norms.
+
+    With `noise` on its diagonal the kernel matrix is positive semi-definite.
+    """
+    if not isinstance(problem.rows, Gram) or problem.rows.noise == 0.0:
+        return np.zeros(W.shape[1])
+    squares = np.einsum("jk,jk->k", W, W) + np.einsum("jk,jk->k", V, V)
+    return np.asarray(problem.rows.noise * squares)
 
 
 def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:
@@ -206,8 +243,8 @@ def distance_room(
     """Bound the error of distance = ||w - w(a)||^2."""
     if W is V or not isinstance(problem.rows, Gram):
         return np.asarray((len(W) + 16) * EPS * distance)
-    moved, radius = W - V, 2.0 * scored.radius  # scores of V are as exact as those of W
-    return np.sqrt(np.einsum("jk,jk,jk,jk->k", moved, moved, radius, radius))
+    radius = scored.radius + radii(problem.rows, V, scored.Z, slice(None), problem.rows.rounding)
+    return np.einsum("jk,jk->k", np.abs(W - V), radius)
 
 
 def what_decides(
@@ -226,7 +263,8 @@ def what_decides(
     """
     if isinstance(problem.rows, Gram):
         room = np.zeros_like(scored.Z)
-        write_room(problem.costs, offer.A, scored.Z, scored.radius, dual.balance, b, room)
+        radius = radius_of(problem, scored)
+        write_room(problem.costs, offer.A, scored.Z, radius, dual.balance, b, room)
         chosen = np.flatnonzero((room > LITTLE * room.sum(axis=0) / len(room)).any(axis=1))
         return dual, make_exact(problem.rows, W, scored, chosen)
     lengths = np.zeros(W.shape[1])

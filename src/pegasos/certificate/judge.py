@@ -19,6 +19,7 @@ from pegasos.problem.space import write_scores
 CHEAP = 0.2  # of the kernel values of a fit: what computing all scores anew may cost
 
 
+ON_LINES = 0.01  # of the target: how far from its best a point on a line may be
 SEARCHES_FROM = 3  # certificates of a primal method before lines are searched
 TOO_COARSE = 10.0  # times `tol`: what rounding hides if the optimum of coarse values is too far
 
@@ -40,8 +41,8 @@ class Judge:
         The largest lower bound seen, whichever dual point gave it.
     audited : ndarray of shape (K,)
         Rows that their scores were tested on; 0 where all were computed from the data.
-    is_latest : bool
-        Whether all models are of the latest evaluation.
+    is_latest : ndarray of shape (K,)
+        Which models are of the latest offer.
     has_scores : bool
         Whether `scratch` (n, K) holds the scores <w, x_i> of `W`.
     """
@@ -59,7 +60,8 @@ class Judge:
         self.dual, self.dual_of_gap = np.full(K, -np.inf), np.full(K, -np.inf)
         self.distance, self.hidden = np.zeros(K), np.zeros(K)
         self.audited = np.zeros(K, dtype=np.int64)
-        self.has_judged = self.has_scores = self.is_latest = False
+        self.has_judged = self.has_scores = False
+        self.is_latest = np.zeros(K, dtype=np.bool_)
         self.searched = 0
 
     @property
@@ -86,7 +88,7 @@ class Judge:
         hint = self.b if self.has_judged else None
         W, b = offer.iterate if offer.iterate is not None else (self.W, self.b)
         found = []
-        self.has_scores = self.is_latest = False
+        self.has_scores, self.is_latest = False, np.zeros_like(self.is_latest)
         if offer.A is not None:
             found.append(evaluate(self.problem, offer, self.means, accuracy, hint, target))
             W, b = found[0].W, found[0].b
@@ -105,7 +107,7 @@ class Judge:
         """Look for better weights between the best so far and the new ones, then on the ray.
 
         A primal method's dual point may be near the optimum long before its weights are. This takes
-        two passes, so it is left for runs that take long.
+        three passes over the features, so it is left for runs that take long.
         """
         self.searched += 1
         if self.searched < SEARCHES_FROM or isinstance(self.problem.rows, Gram):
@@ -115,19 +117,19 @@ class Judge:
         D -= Z
         V, c = self.W - new.W, self.b - new.b
         across, along = np.einsum("jk,jk->k", new.W, V), np.einsum("jk,jk->k", V, V)
-        u = best_steps(self.problem, (Z, D), (new.b, c), (across, along))
+        exactly = ON_LINES * target * float(new.primal.min())
+        u = best_steps(self.problem, (Z, D), (new.b, c), (across, along), exactly)
         Z += u * D
         W, b = new.W + u * V, new.b + u * c
         square = np.einsum("jk,jk->k", W, W)
-        t = 1.0 + best_steps(self.problem, (Z, Z), (b, b), (square, square))
+        t = 1.0 + best_steps(self.problem, (Z, Z), (b, b), (square, square), exactly)
         t = np.where(t > 0.0, t, 1.0)
         offer = offer._replace(iterate=(W * t, b * t))
         return [evaluate(self.problem, offer, self.means, accuracy, b * t, target)]
 
     def keep_better(self, new: Evaluation) -> None:
         """Keep the models with smaller gaps and the larger bounds; sums that overflow are none."""
-        is_known = np.isfinite(new.gap) & np.isfinite(new.primal) & np.isfinite(new.dual)
-        gap, dual = np.where(is_known, new.gap, np.inf), np.where(is_known, new.dual, -np.inf)
+        gap, dual = proven(new)
         better = gap < self.gap
         if not self.has_judged:
             better[:] = True
@@ -135,13 +137,25 @@ class Judge:
         self.dual = np.maximum(self.dual, dual)
         self._take(new, gap, dual, better)
 
-    def replace(self, new: Evaluation) -> None:
-        """Take what was computed anew for the same models, though a gap may be larger."""
-        self._take(new, new.gap, new.dual, np.ones(len(new.gap), dtype=np.bool_))
-        self.dual = new.dual.copy()
+    def recompute(self, offer: Offer, tol: float) -> None:
+        """Certify the latest offer from the data alone, where that costs little beside the fit.
+
+        What its models claimed by scores that were only audited is withdrawn, though a gap may turn
+        out larger; models of earlier offers give way if these are good enough.
+        """
+        rows, taken = self.problem.rows, self.is_latest
+        if not self.audited.any() or not isinstance(rows, Gram) or offer.A is None:
+            return
+        if rows.values_lacking(self.W) > CHEAP * rows.evaluations:
+            return
+        (new,) = self.evaluations(offer._replace(scores=None), False, 0.0, tol)
+        gap, dual = proven(new)
+        taken = taken | (gap <= self.gap) | (gap <= tol * dual)
+        self._take(new, gap, dual, taken)
+        self.dual = np.where(taken, dual, self.dual)
 
     def _take(self, new: Evaluation, gap: FloatArray, dual: FloatArray, better: Any) -> None:
-        self.has_scores = self.is_latest = bool(better.all())
+        self.has_scores, self.is_latest = bool(better.all()), self.is_latest | better
         if self.has_scores:  # the usual case, without a copy of the weights
             self.W = new.W
         elif better.any():
@@ -165,13 +179,6 @@ class Judge:
         is_coarse = latest.hidden > TOO_COARSE * tol * (latest.primal - rest)
         return bool(np.any((latest.gap > tol * latest.dual) & (latest.is_sharp | is_coarse)))
 
-    def is_worth_recomputing(self) -> bool:
-        """Whether scores were only audited, and computing them costs little beside the fit."""
-        rows = self.problem.rows
-        if not self.audited.any() or not isinstance(rows, Gram):
-            return False
-        return rows.values_lacking(self.W) <= CHEAP * rows.evaluations
-
     def certified_gap(self) -> FloatArray:
         """Return primal minus the best dual, without cancellation."""
         with np.errstate(invalid="ignore"):  # nothing is known: infinite
@@ -184,9 +191,15 @@ class Judge:
         return relative(bare, primal, primal - bare)
 
     def is_hidden_by_rounding(self, tol: float) -> bool:
-        """Whether the gap would be within `tol` but for rounding."""
-        return bool(self.hidden.any() and self.bare_relative_gap().max() <= 0.1 * tol)
+        """Whether the latest gap would be within `tol` but for rounding."""
+        return bool(self.latest.hidden.any() and self.bare_relative_gap().max() <= 0.1 * tol)
 
     def relative_gap(self) -> FloatArray:
         """Return the proven relative gap of every model."""
         return relative(self.certified_gap(), self.primal, self.dual)
+
+
+def proven(new: Evaluation) -> tuple[FloatArray, FloatArray]:
+    """Return gaps and lower bounds; sums that overflow prove nothing."""
+    is_known = np.isfinite(new.gap) & np.isfinite(new.primal) & np.isfinite(new.dual)
+    return np.where(is_known, new.gap, np.inf), np.where(is_known, new.dual, -np.inf)

@@ -96,7 +96,7 @@ def _weights_error(problem: Problem, W: FloatArray, total: FloatArray, known: Ex
 def rounding_of_weights(problem: Problem, lengths: FloatArray) -> FloatArray:
     """Bound what rounding moves w(a) by, given sum_i |s_i a_i| ||x_i||."""
     n, _ = shape(problem.rows)
-    return np.asarray(n * EPS * lengths / (problem.lam * problem.S))
+    return np.asarray((n + 8) * EPS * lengths / (problem.lam * problem.S))
 
 
 @compiled

@@ -92,7 +92,7 @@ def from_dual(
     M *= np.divide(problem.lam, tau, out=np.zeros_like(tau), where=tau > 0.0)
     if isinstance(rows, Kernelized):
         Z, size = scores_of_weights(problem, judge), np.sqrt(np.abs(rows.diagonal)) @ M
-        error = np.einsum("jk,jk->k", M, scores_room(rows, Z, *expansion_error(rows, judge.W)))
+        error = np.einsum("jk,jk->k", M, room_of_scores(problem, judge, Z))
         error += 32.0 * EPS * size * (norm + radius)
     else:
         Z, known = judge.W, judge.means.extent
@@ -179,7 +179,7 @@ def from_scores(
     rows, Z = problem.rows, scores_of_weights(problem, judge)
     judge.has_scores = False
     if isinstance(rows, Kernelized):
-        room = scores_room(rows, Z, *expansion_error(rows, judge.W))
+        room = room_of_scores(problem, judge, Z)
     shift = inner_products(rows, origin, judge.W, Z)
     Z -= shift
     ends: list[float] = []
@@ -200,6 +200,12 @@ def from_scores(
     low, high = np.reshape(ends, (2, -1))
     unit = 16.0 * EPS * np.abs(shift)
     return low - unit, high + unit
+
+
+def room_of_scores(problem: Problem, judge: Judge, Z: FloatArray) -> FloatArray:
+    """Bound the errors of the scores of a kernel's models, those that were audited included."""
+    room = scores_room(problem.rows, Z, *expansion_error(problem.rows, judge.W))
+    return np.maximum(room, judge.latest.scored.radius) if judge.has_scores else room
 
 
 def scores_of_weights(problem: Problem, judge: Judge) -> FloatArray:

@@ -169,12 +169,12 @@ def _from_offer(
 
 
 def _bounded(gram: Gram, B: FloatArray, Z: FloatArray, drift: float) -> Scores:
-    radius = _radii(gram, B, Z, slice(None), gram.rounding, drift)
+    radius = radii(gram, B, Z, slice(None), gram.rounding, drift)
     return _with_square(B, Scores(Z, radius, np.zeros(B.shape[1])))
 
 
-def _radii(
-    gram: Gram, B: FloatArray, Z: FloatArray, rows: Any, rounding: float, drift: float
+def radii(
+    gram: Gram, B: FloatArray, Z: FloatArray, rows: Any, rounding: float, drift: float = 0.0
 ) -> FloatArray:
     """Bound the errors of some rows' scores, for kernel values with errors of `rounding`."""
     length = np.sqrt(np.abs(gram.diagonal))
@@ -184,10 +184,9 @@ def _radii(
 
 
 def _with_square(B: FloatArray, scored: Scores) -> Scores:
-    """Bound the error of B'Z: errors of different rows are independent, or in proportion to Z."""
-    spread = np.sqrt(np.einsum("jk,jk,jk,jk->k", B, B, scored.radius, scored.radius))
-    adding = 16.0 * EPS * np.einsum("jk,jk->k", np.abs(B), np.abs(scored.Z))
-    return scored._replace(square=spread + adding)
+    """Bound the error of B'Z; errors of different rows may go together."""
+    error = scored.radius + 16.0 * EPS * np.abs(scored.Z)
+    return scored._replace(square=np.einsum("jk,jk->k", np.abs(B), error))
 
 
 def _audited(gram: Gram, B: FloatArray, scored: Scores, random: Any) -> tuple[FloatArray, float]:
@@ -206,6 +205,6 @@ def make_exact(gram: Gram, B: FloatArray, scored: Scores, chosen: Any) -> Scores
     """Compute the scores of some rows in double precision."""
     radius = scored.radius.copy()
     scored.Z[chosen] = gram.exact_scores(chosen, B)
-    exact = _radii(gram, B, scored.Z, chosen, gram.in_double.error, 0.0)
+    exact = radii(gram, B, scored.Z, chosen, gram.in_double.error)
     radius[chosen] = np.minimum(radius[chosen], exact)
     return _with_square(B, scored._replace(radius=radius))

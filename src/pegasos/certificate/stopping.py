@@ -122,7 +122,7 @@ class Certificate:
         which = f", the worst of {count:,} models" if count > 1 else ""
         if self.relative_gap > USELESS:
             return f"not yet bounded usefully{which}"
-        return f"proven within {in_percent(self.relative_gap)} of the optimum{which}"
+        return f"{within(self.relative_gap)}{which}"
 
 
 def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArray:
@@ -133,6 +133,13 @@ def relative(gap: FloatArray, primal: FloatArray, dual: FloatArray) -> FloatArra
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(dual > 0.0, gap / dual, np.inf)
     return np.where(primal == 0.0, 0.0, ratio)
+
+
+def within(gap: float) -> str:
+    """Say how far from the optimum an objective is at most, given its relative gap."""
+    if gap > 1.0:
+        return f"proven to be at most {1.0 + gap:.3g} times the optimum"
+    return f"proven within {in_percent(gap)} of the optimum"
 
 
 def in_percent(fraction: float) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled, inlined
 from pegasos.problem.bias import feasible
 from pegasos.problem.gap import add_gap
@@ -16,11 +19,29 @@ VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS = range(3, 10)
 ROWS_OF_SUMS = 10
 
 
+class Radius(NamedTuple):
+    """Bounds on errors of scores: values[i & mask] of row i, and what adding bias and target costs.
+
+    `of_target` is 1 for losses that subtract the target from the score, 0 for those of a margin.
+    """
+
+    values: FloatArray
+    mask: int
+    of_target: float
+
+
+@inlined
+def error_of(radius, i, k, z, b, y):  # type: ignore[no-untyped-def]
+    """Bound the error of a score z that has the bias b in it, as a loss with target y sees it."""
+    size = abs(z) + abs(b) + radius.of_target * abs(y)
+    return radius.values[i & radius.mask, k] + 16.0 * EPS * size
+
+
 @compiled
-def add_terms(costs, A, Z, radius, mask, balance, b, sums):  # type: ignore[no-untyped-def]
+def add_terms(costs, A, Z, radius, balance, b, sums):  # type: ignore[no-untyped-def]
     """Add up what rows have of the gap and the losses, and what rounding may add to them.
 
-    radius[i & mask] bounds the errors of Z[i]. `SIZE` is what differences of terms may lose digits
+    `SIZE` is what differences of terms may lose digits
     of; `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits.
     """
     for i in range(A.shape[0]):
@@ -28,7 +49,7 @@ def add_terms(costs, A, Z, radius, mask, balance, b, sums):  # type: ignore[no-u
         for k in range(A.shape[1]):
             y, z = costs.Y[i, k], Z[i, k] + b[k]
             a = feasible(costs, A, i, k, balance)
-            r = radius[i & mask, k] + 16.0 * EPS * (abs(z) + abs(b[k]))
+            r = error_of(radius, i, k, z, b[k], y)
             add_gap(costs, i, k, z, a, sums)
             v = value(costs.loss, z, y)
             of_value, of_gap = rooms(costs.loss, z, a, r, y)
@@ -61,8 +82,8 @@ def write_room(costs, A, Z, radius, balance, b, out):  # type: ignore[no-untyped
         s = weight(costs.weights, i)
         for k in range(A.shape[1]):
             a = feasible(costs, A, i, k, balance)
-            loss, y = costs.loss, costs.Y[i, k]
-            of_value, of_gap = rooms(loss, Z[i, k] + b[k], a, radius[i, k], y)
+            y, z = costs.Y[i, k], Z[i, k] + b[k]
+            of_value, of_gap = rooms(costs.loss, z, a, error_of(radius, i, k, z, b[k], y), y)
             out[i, k] = s * (of_gap + 2.0 * of_value)
 
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.certificate.stopping import USELESS, Certificate, Outcome, in_percent, plain
-from pegasos.data.rows import CsrRows, FloatArray, Rows, shape, stored_values
+from pegasos.certificate.stopping import USELESS, Certificate, Outcome, plain, within
+from pegasos.data.rows import CsrRows, FloatArray, Rows, float_type, shape, stored_values
 from pegasos.progress import duration
 from pegasos.solve import Solution
 
@@ -62,18 +62,17 @@ def guarantee(certificate: Certificate) -> str:
     which = "The objective is" if count < 2 else f"The worst of {count:,} models is"
     if gap > USELESS:
         return f"{which} not yet bounded usefully"
-    if gap > 1.0:
-        return f"{which} proven to be at most {1.0 + gap:.3g} times the optimum"
-    return f"{which} proven within {in_percent(gap)} of the optimum"
+    return f"{which} {within(gap)}"
 
 
 def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
     """Name the most likely cause and one remedy."""
     certificate = solution.certificate
     if solution.outcome is Outcome.ROUNDING:
+        is_coarse = float_type(rows) == np.float32 and not hasattr(estimator, "kernel")
         return (
             "Numbers of this size are not exact enough for this tolerance: scale the columns, or "
-            "lower C; pass float64 data if they are float32."
+            f"lower C{', or pass float64 data' if is_coarse else ''}."
         )
     epochs = solution.trace.epochs_to(certificate.tol)
     is_near = epochs <= WORTH_WAITING * certificate.epochs  # nan, a forecast unknown, is not
@@ -150,7 +149,7 @@ def _weaken(estimator: Any, mean_square: float) -> str:
 
 def column_scales(rows: Rows) -> Scales:
     """Measure the root mean square, and mean and spread, of columns on a sample of rows."""
-    means, squares, mean_square = _column_moments(rows)
+    means, spreads, squares, mean_square = _column_moments(rows)
     present = np.flatnonzero(squares > 0.0)
     if len(present) == 0:
         return Scales(0.0, 0.0, 0, 0, 0.0)
@@ -158,7 +157,6 @@ def column_scales(rows: Rows) -> Scales:
     # On wide data a few columns always stand out: leave one in a hundred out at either end.
     few = len(order) // 100
     least, most = order[few], order[-1 - few]
-    spreads = np.sqrt(np.maximum(squares - means**2, 0.0))
     spreads[spreads <= CONSTANT * np.abs(means)] = 0.0
     offsets = np.divide(np.abs(means), spreads, out=np.zeros_like(means), where=spreads > 0.0)
     farthest = int(offsets.argmax())
@@ -173,10 +171,10 @@ def column_scales(rows: Rows) -> Scales:
     )
 
 
-def _column_moments(rows: Rows) -> tuple[FloatArray, FloatArray, float]:
-    """Return means and mean squares per column, and the rows' mean square, on a sample.
+def _column_moments(rows: Rows) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return means, spreads and mean squares per column, and the rows' mean square, on a sample.
 
-    Of sparse rows, mean squares are of stored values, and no mean is far from 0.
+    Of sparse rows, mean squares are of stored values.
     """
     n, d = shape(rows)
     values_per_row = max(1, stored_values(rows) // n)
@@ -184,16 +182,18 @@ def _column_moments(rows: Rows) -> tuple[FloatArray, FloatArray, float]:
     if not isinstance(rows, CsrRows):
         some = rows.X[::step].astype(np.float64)
         squares = np.square(some).mean(axis=0)
-        return some.mean(axis=0), squares, float(squares.sum())
+        return some.mean(axis=0), some.std(axis=0), squares, float(squares.sum())
     chosen = np.arange(0, n, step)
     starts, stops = rows.indptr[chosen], rows.indptr[chosen + 1]
     places = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
     places = places.astype(np.int64)
-    values = np.square(rows.data[places], dtype=np.float64)
-    columns = rows.indices[places].astype(np.int64)
-    total = np.bincount(columns, weights=values, minlength=d)
+    values, columns = rows.data[places].astype(np.float64), rows.indices[places].astype(np.int64)
     count = np.bincount(columns, minlength=d)
-    return np.zeros(d), total / np.maximum(1, count), float(values.sum() / len(chosen))
+    total, squares = (np.bincount(columns, weights=w, minlength=d) for w in (values, values**2))
+    means = total / len(chosen)
+    spreads = np.sqrt(np.maximum(0.0, squares / len(chosen) - means**2))
+    mean_square = float(squares.sum() / len(chosen))
+    return means, spreads, squares / np.maximum(1, count), mean_square
 
 
 def _column(estimator: Any, j: int) -> str:

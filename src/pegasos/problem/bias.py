@@ -21,6 +21,7 @@ from pegasos.problem.gram import Kernelized
 from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
 
+REACH = 1e110  # how far a crossing is looked for: beyond all targets
 NEARLY_BALANCED = 1e-3  # sum_i s_i a_i against sum_i s_i |a_i|: below, projecting gains nothing
 
 
@@ -97,10 +98,13 @@ def best_bias(
 
     left = crossing(lambda b: rise(b) + floor, start, accuracy * problem.S)
     if accuracy > 0.0 and math.isfinite(left):
-        return left
+        is_flat = abs(rise(left + 1.0)) <= floor  # as far as there, at least
+        return left + 1.0 if is_flat else left
     right = crossing(lambda b: rise(b) - floor, left if math.isfinite(left) else start, 0.0)
-    ends = [end for end in (left, right) if math.isfinite(end)]  # one class: a half-line
-    return sum(ends) / len(ends) if ends else start
+    if math.isfinite(left) and math.isfinite(right):
+        return 0.5 * (left + right)
+    # One class: all of a half-line is best; well within it, rounding does no harm.
+    return left + 1.0 if math.isfinite(left) else right - 1.0 if math.isfinite(right) else start
 
 
 def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
@@ -148,21 +152,21 @@ def bracket(rise: Callable[[float], Any], start: float, area: float) -> tuple[fl
     """Find where a non-decreasing function crosses 0, by bracketing and regula falsi (Illinois).
 
     Stops when the bracket's width times the function's size at its ends is below `area`, or at the
-    last bit. Both ends are the same infinity if there is no crossing within 1e15 of `start`.
+    last bit. Both ends are the same infinity if there is no crossing within `REACH` of `start`.
     """
     low, high = start, start
     at_low = at_high = float(rise(start))
-    width = 1e-3 * max(1.0, abs(start))
+    width, growth = 1e-3 * max(1.0, abs(start)), 4.0
     while at_low > 0.0:
         high, at_high = low, at_low
-        low, width = low - width, 4.0 * width
-        if width > 1e15:
+        low, width, growth = low - width, growth * width, 1.5 * growth
+        if width > REACH:
             return -math.inf, -math.inf
         at_low = float(rise(low))
     while at_high < 0.0:
         low, at_low = high, at_high
-        high, width = high + width, 4.0 * width
-        if width > 1e15:
+        high, width, growth = high + width, growth * width, 1.5 * growth
+        if width > REACH:
             return math.inf, math.inf
         at_high = float(rise(high))
     side, weight_low, weight_high = 0, at_low, at_high

@@ -7,8 +7,7 @@ A certificate sums over all rows; a solver's own estimate may sum over those it 
 
 from __future__ import annotations
 
-from pegasos.dispatch import compiled, inlined
-from pegasos.problem.bias import feasible
+from pegasos.dispatch import inlined
 from pegasos.problem.losses import gain, gap_term
 from pegasos.problem.objective import weight
 
@@ -22,11 +21,3 @@ def add_gap(costs, i, k, z, a, sums):  # type: ignore[no-untyped-def]
     sums[GAP, k] += s * gap_term(costs.loss, z, a, y)
     sums[GAIN, k] += s * gain(costs.loss, a, y)
     sums[WEIGHT, k] += s
-
-
-@compiled
-def add_gaps(costs, A, Z, balance, b, sums):  # type: ignore[no-untyped-def]
-    """Add the terms of all rows at scores Z (n, K) + b and the feasible dual numbers of A."""
-    for i in range(A.shape[0]):
-        for k in range(A.shape[1]):
-            add_gap(costs, i, k, Z[i, k] + b[k], feasible(costs, A, i, k, balance), sums)

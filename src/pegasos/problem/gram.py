@@ -161,6 +161,8 @@ class Gram(Kernelized):
         Kernel values computed; rows that were asked for and found in the store, or not.
     is_indefinite : bool
         Whether values were met that no positive semi-definite kernel has.
+    noise : float
+        With this on its diagonal the matrix is positive semi-definite, as far as was tested.
     """
 
     def __init__(self, kernel: Kernel, rows: Rows, budget: int) -> None:
@@ -168,6 +170,7 @@ class Gram(Kernelized):
         self.n = shape(rows)[0]
         self.shape = self.n, self.n
         self.evaluations = self.hits = self.misses = 0
+        self.noise = 0.0
         self.diagonal = diagonal(kernel, rows)
         self.is_indefinite = bool((self.diagonal < 0.0).any())
         self._set_up(side(kernel, rows), float_type(rows))

@@ -24,11 +24,13 @@ def best_steps(
     scores: tuple[FloatArray, FloatArray],
     biases: tuple[FloatArray, FloatArray],
     products: tuple[FloatArray, FloatArray],
+    accuracy: float = 0.0,
 ) -> FloatArray:
     """Return u (K,): how far to go along a direction, each model on its own.
 
     scores : Z, D of shape (n, K), without bias; biases : b, c of shape (K,); products : <w, v> and
-    <v, v> of shape (K,). A line without a minimum is not followed.
+    <v, v> of shape (K,). `accuracy` bounds how far P may stay above its minimum; 0 asks for
+    rounding error. A line without a minimum is not followed.
     """
     (Z, D), (b, c), (across, along) = scores, biases, products
     if problem.bias_scale > 0.0:
@@ -41,7 +43,7 @@ def best_steps(
             loss = slope_along(problem.costs, Z, D, k, (float(b[k]), float(c[k])), u)
             return float(problem.lam * (across[k] + u * along[k]) + loss / problem.S)
 
-        found = crossing(rise, 0.0, 0.0)
+        found = crossing(rise, 0.0, accuracy)
         steps[k] = found if math.isfinite(found) else 0.0
     return steps
 
