@@ -62,8 +62,6 @@ from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredH
 from pegasos.problem.objective import Problem, blocks
 from pegasos.problem.space import as_stored, combination, distances
 
-LITTLE = 0.01  # of the mean room of a row: rows with less are left as they are
-
 
 class Point(NamedTuple):
     """A feasible dual point: raw numbers A (n, K), a solver's own, and the balance over them."""
@@ -119,7 +117,8 @@ def evaluate(
     b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
     found = bounded(problem, offer, dual, W, b, scored)
     if is_hidden(found, target):
-        dual, scored = what_decides(problem, offer, dual, W, b, scored, means)
+        spare = 0.5 * (target * found.primal - (found.gap - found.hidden))
+        dual, scored = what_decides(problem, offer, dual, W, b, scored, means, spare)
         found = replace(bounded(problem, offer, dual, W, b, scored), is_sharp=True)
     return found
 
@@ -255,18 +254,18 @@ def what_decides(
     b: FloatArray,
     scored: Scores,
     means: Means,
+    spare: FloatArray,
 ) -> tuple[DualWeights, Scores]:
     """Return what errors of scores and weights are bounded by, known more exactly.
 
     With features, their sizes row by row; with a kernel, in double precision the scores of those
-    rows that have nearly all of the room: the support vectors.
+    rows that have most of the room, until no more than `spare` (K,) is left: support vectors.
     """
     if isinstance(problem.rows, Gram):
         room = np.zeros_like(scored.Z)
         radius = radius_of(problem, scored)
         write_room(problem.costs, offer.A, scored.Z, radius, dual.balance, b, room)
-        chosen = np.flatnonzero((room > LITTLE * room.sum(axis=0) / len(room)).any(axis=1))
-        return dual, make_exact(problem.rows, W, scored, chosen)
+        return dual, make_exact(problem.rows, W, scored, largest_rooms(room / problem.S, spare))
     lengths = np.zeros(W.shape[1])
     write_feasible(problem.costs, offer.A, dual.balance, means.scratch)
     for start, stop in blocks(problem.rows):
@@ -276,6 +275,15 @@ def what_decides(
     dual = dual._replace(error=rounding_of_weights(problem, lengths))
     scored = linear_scores(problem, W, means.scratch, means.extent)
     return dual, sharper(problem, W, scored, means.extent)
+
+
+def largest_rooms(room: FloatArray, spare: FloatArray) -> Any:
+    """Return the rows with the largest room, so many that those of the others sum to `spare`."""
+    chosen = np.zeros(len(room), dtype=np.bool_)
+    for k in range(room.shape[1]):
+        order = np.argsort(room[:, k])
+        chosen[order[np.cumsum(room[order, k]) > spare[k]]] = True
+    return np.flatnonzero(chosen)
 
 
 def negative_slopes(

@@ -9,8 +9,8 @@ With a kernel, values have errors of about `rounding` each, independent of each 
 factors of whole rows. Scores of coefficients B are then off by a normal number of deviation
 `rounding` ||B||, and by less than `SIGMAS` of these; adding up m of them in double precision costs
 sqrt(m) eps ||B||_1 besides. That is a model, so it is tested: some rows, drawn anew each time, are
-computed in double precision, and what they show widens the bound of all rows, or, for scores that a
-solver has maintained and offers, has them computed from the data instead.
+computed in double precision, and what they show widens or narrows the bound of all rows, or, for
+scores that a solver has maintained and offers, has them computed from the data instead.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from pegasos.problem.space import absolute_sums, expansion_size, square_norms, w
 
 SIGMAS = 4.0  # errors of scores, summed over rows, are below so many times the typical one
 SEEN = 1.5  # and below so many times the largest that an audit has seen
+NARROWEST = 0.25  # of the modelled bound: whatever an audit has seen, no less is allowed for
 AUDITED_ROWS = 64
 DRIFT = 1e-12  # of ||B||_1: what many small changes may add to scores that are maintained
 ROUGH = 1e-9  # rounding of kernel values from which scores are audited though they are our own
@@ -198,7 +199,7 @@ def _audited(gram: Gram, B: FloatArray, scored: Scores, random: Any) -> tuple[Fl
         ratio = np.where(error == 0.0, 0.0, error / scored.radius[chosen])
     ratio = np.nan_to_num(ratio, nan=np.inf, posinf=np.inf)
     worst = ratio.max(axis=0)
-    return scored.radius * np.maximum(1.0, SEEN * worst), float(worst.max())
+    return scored.radius * np.maximum(NARROWEST, SEEN * worst), float(worst.max())
 
 
 def make_exact(gram: Gram, B: FloatArray, scored: Scores, chosen: Any) -> Scores:
