@@ -176,7 +176,8 @@ def bounded(
         distance = distance + (beta - dual.beta) ** 2
     half = 0.5 * problem.lam
     losses, terms = sums[VALUE], sums[GAP]
-    room = sums[VALUE_ROOM] + adding * losses + half * (scored.square + 16.0 * EPS * square)
+    room = sums[VALUE_ROOM] + adding * losses
+    room += half * (scored.square + (len(W) + 16) * EPS * square)
     gap_room = sums[GAP_ROOM] + adding * terms + imbalance(problem, sums, b)
     if not isinstance(problem.costs.loss, Hinge | SquaredHinge | EpsilonInsensitive):
         gap_room = gap_room + 16.0 * EPS * sums[SIZE]  # a term is a difference, for other losses
@@ -208,8 +209,10 @@ def is_perfect(
 
     Nothing is rounded either where all targets equal the bias.
     """
-    Y = problem.costs.Y
-    return (primal == 0.0) & ~W.any(axis=0) & ((room == 0.0) | (Y == b).all(axis=0))
+    is_zero = primal == 0.0
+    if not is_zero.any():  # the usual case
+        return is_zero
+    return is_zero & ~W.any(axis=0) & ((room == 0.0) | (problem.costs.Y == b).all(axis=0))
 
 
 def noise_of(problem: Problem, W: FloatArray, V: FloatArray) -> FloatArray:

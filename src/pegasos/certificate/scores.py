@@ -24,7 +24,7 @@ from pegasos.data.rows import FloatArray, largest_value, longest_row, sizes, squ
 from pegasos.dispatch import compiled
 from pegasos.problem.gram import Gram, Kernelized
 from pegasos.problem.objective import Problem, blocks, weight
-from pegasos.problem.space import absolute_sums, expansion_size, square_norms, write_scores
+from pegasos.problem.space import absolute_sums, expansion_size, write_scores
 
 SIGMAS = 4.0  # errors of scores, summed over rows, are below so many times the typical one
 SEEN = 1.5  # and below so many times the largest that an audit has seen
@@ -40,7 +40,7 @@ class Scores(NamedTuple):
 
     radius : ndarray of shape (n, K), or (1, K) for all rows
     square : ndarray of shape (K,)
-        Bound on the error of the square norm, with a kernel computed from the scores.
+        Bound on the error of the square norm that errors of scores make; 0 without a kernel.
     audited : int
         Rows that offered scores were tested on; 0 if all scores were computed from the data.
     """
@@ -85,7 +85,7 @@ def linear_scores(problem: Problem, W: FloatArray, Z: FloatArray, known: Extent)
     """Write the scores of weights W into Z; bound their errors without a pass over the rows."""
     write_scores(problem.rows, W, Z)
     largest = known.largest * absolute_sums(W)
-    return Scores(Z, _radius(known, largest), (len(W) + 16) * EPS * square_norms(problem.rows, W))
+    return Scores(Z, _radius(known, largest), np.zeros(W.shape[1]))
 
 
 def sharper(problem: Problem, W: FloatArray, scored: Scores, known: Extent) -> Scores:
