@@ -170,13 +170,14 @@ class Judge:
         """Whether kernel values are too coarse for `tol`: wider ones would prove more.
 
         Either what decides was computed exactly, and the optimum of coarse values is too far from
-        the true one; or rounding hides so much that it must be.
+        the true one; or rounding hides so much that it must be, or all that is left.
         """
         latest, rows = self.latest, self.problem.rows
         if not isinstance(rows, Gram) or not rows.can_be_wider:
             return False
         rest = latest.gap - latest.hidden
         is_coarse = latest.hidden > TOO_COARSE * tol * (latest.primal - rest)
+        is_coarse |= rest <= tol * (latest.primal - rest)  # rounding is all that is left
         return bool(np.any((latest.gap > tol * latest.dual) & (latest.is_sharp | is_coarse)))
 
     def certified_gap(self) -> FloatArray:
