@@ -19,6 +19,7 @@ from pegasos.problem.losses import (
     gap_term,
     is_smooth,
     lower,
+    response,
     slope,
     upper,
     value,
@@ -123,6 +124,20 @@ def test_dual_step_ends_where_minus_a_is_a_slope(case):
                     score = z + q * (after - a)
                     scale = 1.0 + abs(z) + q * (abs(after) + abs(a))
                     assert gap_term(loss, score, after, y) <= 1e-14 * scale * scale
+
+
+@pytest.mark.fast
+def test_response_is_minus_the_slope_of_the_dual_step(case):
+    loss, _, ys = case
+    h = 1e-7
+    for y in ys:
+        for a in feasible(loss, y):
+            for z in SCORES:
+                for q in (0.3, 7.0):
+                    before, c, after = (dual_step(loss, z + t, a, q, y) for t in (-h, 0.0, h))
+                    slopes = (before - c) / h, (c - after) / h  # at a kink they differ
+                    found = response(loss, z, a, c, q, y)
+                    assert min(slopes) - 1e-5 <= found <= max(slopes) + 1e-5
 
 
 @pytest.mark.fast

@@ -103,6 +103,19 @@ def shape(rows: Rows) -> tuple[int, int]:
     return n, d
 
 
+def some_rows_of(rows: Rows, chosen: Any) -> Rows:
+    """Return a copy of some rows, given by their numbers."""
+    if isinstance(rows, DenseRows):
+        return rows._replace(X=read_only(np.ascontiguousarray(rows.X[chosen])))
+    starts = rows.indptr[chosen].astype(np.int64)
+    lengths = rows.indptr[chosen + 1].astype(np.int64) - starts
+    ends = np.cumsum(lengths)
+    places = np.repeat(starts - ends + lengths, lengths) + np.arange(lengths.sum())
+    indptr = np.concatenate([[0], ends]).astype(rows.indptr.dtype)
+    data, indices = rows.data[places], rows.indices[places]
+    return CsrRows(read_only(data), read_only(indices), read_only(indptr), rows.width)
+
+
 def stored_values(rows: Rows) -> int:
     """Return the number of values that one pass over all rows reads."""
     if isinstance(rows, DenseRows):

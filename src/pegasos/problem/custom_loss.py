@@ -32,6 +32,8 @@ from pegasos.problem import losses
 from pegasos.problem.convexity import FAR, STEEP, Function, a_few, check_convexity
 from pegasos.problem.losses import ULP, dual_step, gain, slope, value
 
+NEARBY = 1e-3  # of the width of an envelope: how far apart scores are compared for a response
+
 CARRIERS = {"cloudpickle", "loky", "dill", "copy"}  # modules that carry functions by value
 
 _compiled: dict[Any, Any] = {}  # tag, value and slope by content
@@ -193,6 +195,7 @@ def _make_tag(value: Function, slope: Function, is_steep: bool, name: str) -> An
     losses.gain.register(tag)(_gain)
     losses.gap_term.register(tag)(_gap_term)
     losses.dual_step.register(tag)(_dual_step)
+    losses.response.register(tag)(_response)
     losses.descend.register(tag)(_implicit if is_steep else _explicit)
     losses.lower.register(tag)(_lower)
     losses.upper.register(tag)(_upper)
@@ -228,6 +231,11 @@ def _gain(loss, a, y):  # type: ignore[no-untyped-def]
 
 def _dual_step(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     return _root(loss, z, a, q, y)
+
+
+def _response(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
+    h = NEARBY * q
+    return max(0.0, _root(loss, z - h, a, q, y) - _root(loss, z + h, a, q, y)) / (2.0 * h)
 
 
 # The searches are functions of their own: inlined wherever they are called, as what is registered

@@ -8,6 +8,7 @@ of a row (w = 1/(lam S) sum_i s_i a_i x_i), every loss answers
     gain(loss, a, y)              -loss*(-a): the row's term of the dual objective
     gap_term(loss, z, a, y)       loss(z) + loss*(-a) + a z >= 0, without cancellation
     dual_step(loss, z, a, q, y)   argmax_c  gain(c) - z (c - a) - q/2 (c - a)^2
+    response(loss, z, a, c, q, y)   -dc/dz of that c: how fast it answers a change of the score
     descend(loss, z, z1, q, y)    the dual number a primal step takes on (see `solvers.linear`)
     lower(loss, y), upper(...)    the interval of feasible a
 
@@ -76,6 +77,14 @@ def dual_step(loss: Any, z: float, a: float, q: float, y: float) -> float:
 
 
 @by_tag
+def response(loss: Any, z: float, a: float, c: float, q: float, y: float) -> float:
+    """Return -dc/dz >= 0 for c = dual_step(loss, z, a, q, y); 0 where c rests at a bound.
+
+    It is the curvature of the loss's Moreau envelope of width q, or of the loss itself for q = 0.
+    """
+
+
+@by_tag
 def descend(loss: Any, z: float, shrunk: float, q: float, y: float) -> float:
     """Return the dual number of a primal step taken at score z.
 
@@ -127,6 +136,11 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     return y * min(1.0, max(0.0, y * a + u / q))
 
 
+@response.register(Hinge)
+def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
+    return 1.0 / q if 0.0 < abs(c) < 1.0 else 0.0
+
+
 @descend.register(Hinge)
 def _(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
     return y if y * z < 1.0 else 0.0
@@ -175,6 +189,11 @@ def _(loss, z, a, y):  # type: ignore[no-untyped-def]
 def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     b = y * a
     return y * max(0.0, b + (1.0 - y * z - 0.5 * b) / (q + 0.5))
+
+
+@response.register(SquaredHinge)
+def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
+    return 1.0 / (q + 0.5) if c != 0.0 else 0.0
 
 
 @descend.register(SquaredHinge)
@@ -263,6 +282,12 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     return y * sigmoid(t)
 
 
+@response.register(Logistic)
+def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
+    b = abs(c)
+    return b * (1.0 - b) / (1.0 + q * b * (1.0 - b))
+
+
 @descend.register(Logistic)
 def _(loss, z, shrunk, q, y):  # type: ignore[no-untyped-def]
     return y * sigmoid(-y * z)
@@ -305,6 +330,11 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     centre, dead = a + r / q, loss.epsilon / q
     c = max(0.0, abs(centre) - dead)
     return math.copysign(min(1.0, c), centre)
+
+
+@response.register(EpsilonInsensitive)
+def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
+    return 1.0 / q if 0.0 < abs(c) < 1.0 else 0.0
 
 
 @descend.register(EpsilonInsensitive)

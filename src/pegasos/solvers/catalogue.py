@@ -22,6 +22,7 @@ from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.perceptron import Perceptron
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.protocol import Solver
 
 BIASES = ("none", "regularized", "free", "free-subgradient", "free-batch", "free-search")
@@ -41,6 +42,7 @@ class Ability(NamedTuple):
 
 LINEAR_SOLVERS: dict[str, Ability] = {
     "sdca": Ability(SDCA, BIASES[:3]),
+    "newton": Ability(Newton, BIASES[:3]),
     "pegasos": Ability(Pegasos, BIASES),
     "sgd": Ability(SGD, BIASES[:3]),
     "perceptron": Ability(Perceptron, BIASES[:3], approaches_optimum=False),

@@ -1,0 +1,84 @@
+"""A loss smoothed: Moreau envelopes of width q around multipliers beta, row by row.
+
+    e(z) = max_c  gain(c) - z (c - beta) - q/2 (c - beta)^2,      c = dual_step(loss, z, beta, q, y)
+
+Its slope in z is beta - c up to a constant, its curvature `response`. The c of every row is
+feasible for the true loss: each step of the method has a true certificate. With q = 0, for losses
+that are smooth already, e is the loss itself and c minus its slope.
+
+All arrays of rows are (n, 1): one model.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled
+from pegasos.problem.gap import add_gap
+from pegasos.problem.losses import dual_step, response, value
+from pegasos.problem.objective import weight
+
+GAP, _, _, VALUE, BALANCE = range(5)  # rows of the sums of `move`: those of `add_gap`, then ours
+ROWS_OF_SUMS = 5
+
+
+class Smoothing(NamedTuple):
+    """Multipliers B (n, 1) and the width q."""
+
+    B: FloatArray
+    q: float
+
+
+@compiled
+def slopes_along(costs, smoothing, Z, D, u, span):  # type: ignore[no-untyped-def]
+    """Return the sums of -s_i c_i d_i and s_i h_i d_i^2 at the scores Z + u D."""
+    (B, q), first, second = smoothing, 0.0, 0.0
+    for i in range(span[0], span[1]):
+        s, d, y = weight(costs.weights, i), D[i, 0], costs.Y[i, 0]
+        z = Z[i, 0] + u * d
+        c = dual_step(costs.loss, z, B[i, 0], q, y)
+        first -= s * c * d
+        second += s * response(costs.loss, z, B[i, 0], c, q, y) * d * d
+    return first, second
+
+
+@compiled
+def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-def]
+    """Move scores to Z + u D and dual numbers A with them; leave the change of A in D.
+
+    Adds gap terms, values of the loss and s_i a_i to `sums`.
+    """
+    B, q = smoothing
+    for i in range(span[0], span[1]):
+        s, y = weight(costs.weights, i), costs.Y[i, 0]
+        z = Z[i, 0] + u * D[i, 0]
+        c = dual_step(costs.loss, z, B[i, 0], q, y)
+        Z[i, 0], D[i, 0], A[i, 0] = z, c - A[i, 0], c
+        add_gap(costs, i, 0, z, c, sums)
+        sums[VALUE, 0] += s * value(costs.loss, z, y)
+        sums[BALANCE, 0] += s * c
+
+
+@compiled
+def curvatures(costs, smoothing, Z, A, span, h):  # type: ignore[no-untyped-def]
+    """Write s_i times the curvature at row i into h[i]."""
+    B, q = smoothing
+    for i in range(span[0], span[1]):
+        s, y = weight(costs.weights, i), costs.Y[i, 0]
+        h[i] = 0.0
+        if s > 0.0:
+            h[i] = s * response(costs.loss, Z[i, 0], B[i, 0], A[i, 0], q, y)
+
+
+def is_margin(y: FloatArray) -> bool:
+    """Whether all targets are -1 or +1."""
+    return bool(np.all(np.abs(y) == 1.0))
+
+
+def unit_of(y: FloatArray) -> float:
+    """Return the scale of the targets, in which widths are measured."""
+    spread = 1.0 if is_margin(y) else float(np.mean(np.abs(y - np.median(y))))
+    return spread or 1.0

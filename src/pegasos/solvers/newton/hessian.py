@@ -1,0 +1,72 @@
+"""The Hessian of the smoothed losses: sum_i h_i (x~_i, 1) (x~_i, 1)' over the rows that answer.
+
+Rows with h_i = 0 cost nothing. Dense rows are centred and scaled into blocks that BLAS multiplies;
+of compressed rows, where a row's own products are fewer than a block's, these are added up one by
+one and centred afterwards, unless an offset is so large that this would be all rounding.
+
+The rows are split in a fixed way and the parts' sums added in order: the same bits on any number of
+cores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pegasos.data.rows import CsrRows, FloatArray, shape, stored_values
+from pegasos.parallel import each, ranges
+from pegasos.problem.objective import Problem
+from pegasos.solvers.newton.columns import Columns, add_products, standardised
+
+BLOCK = 1024  # rows that BLAS multiplies at a time
+PARTS = 8  # sums side by side, at most
+MEMORY = 64e6  # bytes that these may take
+FAR = 1e5  # deviations that a mean may be from 0 for products to be centred afterwards
+SPARSE = 8.0  # products that BLAS adds up in the time of one of a compressed row
+
+
+def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
+    """Return sum_i h_i (x~_i, 1) (x~_i, 1)' of shape (d + 1, d + 1), symmetric."""
+    chosen = np.flatnonzero(h)
+    d = len(columns.m)
+    most = int(np.clip(MEMORY // (8 * (d + 1) ** 2), 2, PARTS))
+    shares = ranges(len(chosen), max(BLOCK, -(-len(chosen) // most)))
+    sums = np.zeros((max(1, len(shares)), d + 1, d + 1))
+    adds_up = _adds_up(problem, columns)
+
+    def add(part: int) -> None:
+        first, last = shares[part]
+        if adds_up:
+            add_products(problem.rows, chosen[first:last], h, sums[part])
+            return
+        block = np.empty((min(BLOCK, last - first), d + 1))
+        for start, stop in ranges(last - first, BLOCK):
+            some = chosen[first + start : first + stop]
+            filled = block[: len(some)]
+            standardised(problem.rows, some, columns, h, filled)
+            sums[part] += filled.T @ filled
+
+    each(add, range(len(shares)))
+    for part in range(1, len(shares)):
+        sums[0] += sums[part]
+    return _centred(sums[0], columns) if adds_up else sums[0]
+
+
+def _adds_up(problem: Problem, columns: Columns) -> bool:
+    """Whether a row's own products are to be added up."""
+    if not isinstance(problem.rows, CsrRows):
+        return False
+    (n, d), m = shape(problem.rows), np.abs(columns.m)
+    in_a_row = stored_values(problem.rows) / max(1, n)
+    return bool(SPARSE * in_a_row**2 <= d * d and np.all(m <= FAR * columns.scale))
+
+
+def _centred(G: FloatArray, columns: Columns) -> FloatArray:
+    """Make sum_i h_i (x~_i, 1) (x~_i, 1)' of the lower triangle of sum_i h_i (x_i, 1) (x_i, 1)'."""
+    d, m = len(columns.m), columns.m
+    G += np.tril(G, -1).T
+    g, total = G[d, :d].copy(), G[d, d]
+    G[:d, :d] -= np.outer(m, g) + np.outer(g - total * m, m)
+    G[d, :d] = G[:d, d] = g - total * m
+    G[:d] /= columns.scale[:, None]
+    G[:, :d] /= columns.scale
+    return G

@@ -1,0 +1,200 @@
+"""Newton's method for tall data: augmented Lagrangian, semismooth Newton steps inside.
+
+Minimises   P(w, b) = lam/2 ||w||^2 + 1/S sum_i s_i loss(<w, x_i> + b, y_i)
+
+A loss with a kink is smoothed around multipliers beta (`envelope`); the smoothed problem is
+minimised by Newton steps with a line search (`model`); then beta becomes the dual point found, and
+the smoothing narrower. Losses that are smooth already need neither.
+
+    repeat  (w, b) <- (w, b) + u p,     H p = -gradient,     u = argmin along p
+    until   lam/2 ||w - w(a)||^2 + |sum_i s_i a_i| / S  <=  ENOUGH * the gap that smoothing leaves
+            beta <- a;   q <- 0.3 q
+
+H is d x d, so a step costs two passes over the rows and the products of the rows that answer. It is
+taken in standardised columns (`columns`): units and offsets of columns do not matter. Two things
+keep steps within reason where H knows little: a damping that follows the line search's verdicts,
+and, for columns in which no row answers at present (rare categories), a step of at most REACH in
+the scores.
+
+Many rows begin with a tenth of them, drawn at random. Several models run side by side, each at its
+own pace; those that are far ahead of the last wait for it.
+
+[LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
+         Lasso problems. SIAM J. Optimization 28(1), 2018.
+[YL20]   Yan, Li. An efficient augmented Lagrangian method for support vector machine. Optimization
+         Methods and Software 35(4), 2020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pegasos.data.centre import seen_from, settle
+from pegasos.data.rows import Centre, FloatArray, shape, some_rows_of
+from pegasos.options import Options
+from pegasos.parallel import each
+from pegasos.problem.losses import Logistic, SquaredHinge
+from pegasos.problem.objective import Problem, combination
+from pegasos.solvers.linear.offsets import part, seen, starting_biases
+from pegasos.solvers.newton.columns import Columns, columns_of
+from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
+from pegasos.solvers.newton.model import PATIENCE, Model, bias, narrow, relative_gap, step
+from pegasos.solvers.newton.passes import in_parts, write_scores
+from pegasos.solvers.protocol import Advance, DualPoint
+
+WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
+AHEAD = 0.1  # of the largest relative gap: models below wait for the others
+FIRST_PART = 10  # many rows begin with a tenth of them,
+ROWS_PER_COLUMN = 20  # if these are so many
+FIRST_GAP = 1e-2  # and go on with all of them from this relative gap
+
+
+@dataclass
+class NewtonState:
+    """A run: its models, rows seen from `centre`, and where it begins with a part of the rows."""
+
+    models: list[Model]
+    gaps: FloatArray  # relative gaps of the models, nearly
+    columns: Columns
+    centre: Centre
+    first: tuple[Problem, NewtonState] | None = None
+
+    @property
+    def A(self) -> FloatArray:  # noqa: N802
+        """The dual numbers of all models, (n, K)."""
+        if len(self.models) == 1:
+            return self.models[0].A
+        return np.hstack([model.A for model in self.models])
+
+
+@dataclass
+class Newton(Options):
+    """Newton steps on smoothed losses, d x d systems: many rows, at most some 1,000 columns."""
+
+    name: ClassVar[str] = "newton"
+    is_dual: ClassVar[bool] = True
+    estimates_exactly: ClassVar[bool] = True
+
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data: there are none."""
+
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> NewtonState:
+        columns = columns_of(problem, problem.is_free or problem.bias_scale > 0.0)
+        state = started(problem, columns, previous)
+        chosen = first_rows(problem, seed) if previous is None else None
+        if chosen is not None:
+            few = part(problem, chosen)._replace(rows=some_rows_of(problem.rows, chosen))
+            state.first = few, started(few, columns, None)
+        return state
+
+    def advance(self, problem: Problem, state: NewtonState) -> Advance:
+        if state.first is not None:
+            few, begun = state.first
+            visited, _, gap, _ = self.advance(few, begun)
+            if gap <= FIRST_GAP or max(model.steps for model in begun.models) >= PATIENCE:
+                go_on(problem, state, begun)
+            return Advance(visited, False)
+        posed = one_by_one(seen(problem, state.centre))
+        behind = np.flatnonzero((state.gaps > AHEAD * state.gaps.max()) | np.isinf(state.gaps))
+
+        def improve(k: int) -> None:
+            model = state.models[k]
+            narrow(posed[k], state.columns, model)
+            step(posed[k], state.columns, model)
+            state.gaps[k] = relative_gap(posed[k], state.columns, model)
+
+        each(improve, behind.tolist())
+        return Advance(shape(problem.rows)[0], True, float(state.gaps.max()))
+
+    def iterate(
+        self, problem: Problem, state: NewtonState
+    ) -> tuple[FloatArray, FloatArray] | None:
+        if state.first is not None:
+            return self.iterate(*state.first)
+        W = np.hstack([model.w for model in state.models])
+        return W, np.array([bias(state.columns, model) for model in state.models])
+
+    def dual_point(self, problem: Problem, state: NewtonState) -> DualPoint | None:
+        return None if state.first is not None else DualPoint(state.A, 1.0)
+
+
+def one_by_one(problem: Problem) -> list[Problem]:
+    """Return the problems of the models one by one."""
+    Y = problem.costs.Y
+    columns = [Y] if Y.shape[1] == 1 else np.ascontiguousarray(Y.T)[:, :, None]
+    return [problem._replace(costs=problem.costs._replace(Y=y)) for y in columns]
+
+
+def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonState:
+    """Begin at w = 0, or where an earlier run ended: at its weights, if they are known."""
+    if columns.m.any():
+        problem = problem._replace(rows=seen_from(problem.rows, columns.m))
+    models = []
+    for k, posed in enumerate(one_by_one(problem)):
+        model = new_model(posed, columns, None if previous is None else previous.A[:, [k]])
+        if isinstance(previous, NewtonState):
+            last = previous.models[k]
+            model.w[:] = last.w
+            model.b = bias(previous.columns, last) + float(columns.m @ last.w[:, 0])
+        write_scores(posed, model.w, model.b, model.Z)
+        model.move(posed, 0.0)
+        models.append(model)
+    return NewtonState(models, np.full(len(models), np.inf), columns, problem.rows.centre)
+
+
+def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model:
+    """Return a model at w = 0, or at w(a) with `a` as multipliers; its scores are not computed."""
+    (n, d), y = shape(problem.rows), problem.costs.Y
+    unit = unit_of(y)
+    is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic)
+    width = WIDE if A is None else WIDE_AFTER
+    Z, alpha, B, D = (np.zeros((n, 1)) for _ in range(4))
+    model = Model(
+        w=np.zeros((d, 1)), b=0.0, Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, 1)),
+        sums=np.zeros(ROWS_OF_SUMS), q=0.0 if is_smooth else width * unit, unit=unit,
+    )  # fmt: skip
+    if A is not None:
+        model.B[:] = A
+        model.w[:] = settle(problem.rows.centre, combination(problem, A))[:d]
+    if problem.is_free and not (A is None and is_margin(y)):  # at a kink, half of the rows rest
+        model.b = float(starting_biases(problem, in_parts(problem, model.w))[0])
+    elif A is not None and problem.bias_scale > 0.0:
+        total = float(np.sum(problem.costs.weights.values[:, None] * A))
+        model.b = problem.bias_scale**2 * total / (problem.lam * problem.S)
+        model.b += float(columns.m @ model.w[:, 0])
+    return model
+
+
+def first_rows(problem: Problem, seed: int) -> Any:
+    """Return the numbers of the rows to begin with, ascending; None for all of them."""
+    n, d = shape(problem.rows)
+    if n < FIRST_PART * max(1000, ROWS_PER_COLUMN * d):
+        return None
+    weights = problem.costs.weights
+    drawn = np.sort(np.random.default_rng(seed).choice(n, n // FIRST_PART, replace=False))
+    if weights.mask:
+        drawn = drawn[weights.values[drawn] > 0.0]
+    Y = problem.costs.Y[drawn]
+    return drawn if len(Y) > 0 and np.all(Y.max(axis=0) > Y.min(axis=0)) else None
+
+
+def go_on(problem: Problem, state: NewtonState, begun: NewtonState) -> None:
+    """Go on with all rows from the weights that a part of them led to."""
+    state.first = None
+    posed = one_by_one(seen(problem, state.centre))
+
+    def take(k: int) -> None:
+        model, other = state.models[k], begun.models[k]
+        model.w[:], model.b, model.damping = other.w, other.b, other.damping
+        write_scores(posed[k], model.w, model.b, model.Z)
+        model.q = min(model.q, other.q / 0.3)
+        model.D[:] = 0.0
+        model.move(posed[k], 0.0)
+        model.B[:] = model.A
+        model.D[:] = 0.0
+        model.move(posed[k], 0.0)
+
+    each(take, range(len(posed)))

@@ -1,0 +1,117 @@
+"""What a Newton step is made of, against a few lines of NumPy."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pegasos.data.centre import seen_from
+from pegasos.data.rows import as_rows, some_rows_of
+from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, slope
+from pegasos.problem.objective import make_problem
+from pegasos.solvers.newton import hessian as products
+from pegasos.solvers.newton.columns import Columns, columns_of
+from pegasos.solvers.newton.envelope import unit_of
+from pegasos.solvers.newton.hessian import hessian
+from pegasos.solvers.newton.model import direction
+from pegasos.solvers.newton.newton import started
+from pegasos.solvers.newton.passes import write_scores
+
+pytestmark = pytest.mark.fast
+
+CONTAINERS = [np.asarray, sparse.csr_array]
+HINGE = Hinge()
+
+
+def posed(container, seed=0, n=40, d=5, loss=HINGE, bias="free"):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6) * [1.0, 10.0, 0.1, 1.0, 1.0]
+    X[:, 4] = 3.0
+    X += 0.0 if container is sparse.csr_array else [5.0, -2.0, 0.0, 1.0, 0.0]
+    s = rng.random(n)
+    s[:3] = 0.0
+    Y = np.where(rng.random((n, 1)) < 0.4, 1.0, -1.0)
+    return X, s, make_problem(loss, as_rows(container(X)), Y, s, 0.01, bias, 2.0)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("is_centred", [True, False])
+def test_columns_are_mean_and_deviation(container, is_centred):
+    X, s, problem = posed(container)
+    m, scale, reach = columns_of(problem, is_centred)
+    mean = np.average(X, axis=0, weights=s) if is_centred else np.zeros(5)
+    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=s))
+    spread[4] = 3.0  # constant: its size
+    np.testing.assert_allclose(m, mean, atol=1e-14)
+    np.testing.assert_allclose(scale, spread)
+    np.testing.assert_allclose(reach[:4], (np.abs(X - mean)[s > 0.0].max(axis=0) / spread)[:4])
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("block", [3, 1024])
+@pytest.mark.parametrize("sparse_cost", [0.0, 8.0, 1e9])
+def test_hessian_is_a_sum_over_rows(container, block, sparse_cost, monkeypatch):
+    monkeypatch.setattr(products, "BLOCK", block)
+    monkeypatch.setattr(products, "SPARSE", sparse_cost)
+    X, _, problem = posed(container)
+    columns = columns_of(problem, True)
+    h = np.random.default_rng(1).random(40)
+    h[::3] = 0.0
+    rows = np.hstack([(X - columns.m) / columns.scale, np.ones((40, 1))])
+    np.testing.assert_allclose(
+        hessian(problem, columns, h), (rows.T * h) @ rows, atol=1e-12 * h.sum()
+    )
+
+
+def test_no_row_answers():
+    _, _, problem = posed(np.asarray)
+    assert not hessian(problem, columns_of(problem, True), np.zeros(40)).any()
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_scores_are_those_of_centred_rows(container):
+    X, _, problem = posed(container)
+    m, w = X.mean(axis=0), np.arange(1.0, 6.0)[:, None]
+    seen = problem._replace(rows=seen_from(problem.rows, m))
+    Z = np.empty((40, 1))
+    write_scores(seen, w, 0.5, Z)
+    np.testing.assert_allclose(Z, (X - m) @ w + 0.5)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic()], ids=str)
+def test_a_direction_solves_the_newton_equations(loss, bias, container):
+    X, s, problem = posed(container, loss=loss, bias=bias)
+    state = started(problem, columns_of(problem, bias != "none"), None)
+    seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
+    model = state.models[0]
+    model.damping = 0.0
+    p, c = direction(seen, state.columns, model)
+    y, S = problem.costs.Y[:, 0], s.sum()
+    wide = np.hstack([X, np.ones((40, 1))])
+    curvature = {SquaredHinge: 2.0, Logistic: 0.25}[type(loss)]  # at score 0
+    penalty = np.full(6, 0.01)
+    penalty[5] = 0.01 / 4.0 if bias == "regularized" else 0.0
+    used = slice(None) if bias != "none" else slice(5)
+    H = ((wide.T * s) @ wide * curvature / S + np.diag(penalty))[used, used]
+    g = (wide.T @ (s * [slope(loss, 0.0, t) for t in y]) / S)[used]
+    step = -np.linalg.solve(H + 1e-300, g)
+    found = np.append(p[:, 0], c - state.columns.m @ p[:, 0])[used]
+    np.testing.assert_allclose(found, step, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_some_rows_are_copied(container):
+    X, _, problem = posed(container)
+    chosen = np.array([0, 3, 4, 39])
+    few = some_rows_of(problem.rows, chosen)
+    columns = Columns(np.zeros(5), np.ones(5), np.ones(5))
+    rows = np.hstack([X[chosen], np.ones((4, 1))])
+    part = problem._replace(rows=few)
+    np.testing.assert_allclose(hessian(part, columns, np.ones(4)), rows.T @ rows)
+
+
+def test_the_unit_is_the_scale_of_targets():
+    assert unit_of(np.array([[1.0], [-1.0]])) == 1.0
+    assert unit_of(np.array([[5.0], [9.0], [5.0], [9.0]])) == 2.0
+    assert unit_of(np.array([[5.0], [5.0]])) == 1.0
