@@ -174,7 +174,8 @@ def test_decisions_are_judged_as_the_caller_says():
 @pytest.mark.fast
 def test_a_dual_point_proves_nothing_once_its_solver_has_gone_on():
     # The numbers are the solver's own, and change in place.
-    run = _Run(problem(), SDCA(), Stopping(), Watch(), has_settled_sign, 0)
+    run = _Run(problem(), Stopping(), Watch(), has_settled_sign, 0)
+    run.choose(SDCA())
     state = SDCA().start(run.problem, 0, None)
     with Interrupts() as run.interrupts:
         run.after(SDCA().advance(run.problem, state), state)

@@ -18,6 +18,7 @@ from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.perceptron import Perceptron
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.newton.newton import Newton
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay
@@ -27,6 +28,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "LASVM",
     "SDCA",
+    "Newton",
     "SGD",
     "BatchPerceptron",
     "ConvergenceDisplay",

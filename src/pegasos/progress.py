@@ -51,6 +51,9 @@ class Watch:
     def announce(self, text: str) -> None:
         """Take note of something that makes the user wait."""
 
+    def planned(self, text: str) -> None:
+        """Take note of the solver that was chosen, and why."""
+
     def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
         """Take note of some progress: `epochs` passes over the rows, the last one in part."""
 
@@ -87,6 +90,10 @@ class Watches(Watch):
         for watch in self.watches:
             watch.announce(text)
 
+    def planned(self, text: str) -> None:
+        for watch in self.watches:
+            watch.planned(text)
+
     def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
         for watch in self.watches:
             watch.advanced(epochs, seconds)
@@ -108,6 +115,8 @@ class Log(Watch):
 
     def announce(self, text: str) -> None:
         logger.info("%s", text)
+
+    planned = announce
 
     def certified(self, record: Record, seconds_left: float) -> None:
         if logger.isEnabledFor(logging.DEBUG):
@@ -135,6 +144,8 @@ class Lines(Watch):
 
     def announce(self, text: str) -> None:
         _write(text)
+
+    planned = announce
 
     def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
         now = time.perf_counter()
@@ -188,6 +199,8 @@ class Bar(Watch):
 
     def announce(self, text: str) -> None:
         self._console.print(f"pegasos: {text}", highlight=False)
+
+    planned = announce
 
     def advanced(self, epochs: float, seconds: Callable[[], float]) -> None:
         now = time.perf_counter()

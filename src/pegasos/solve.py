@@ -25,6 +25,7 @@ from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.objective import Problem
 from pegasos.progress import Compilation, Log, Watch, logger
+from pegasos.solvers.auto import Auto, Choice
 from pegasos.solvers.protocol import Solver
 
 FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
@@ -35,6 +36,8 @@ CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl
 UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so far
 ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive semi-definite
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
+FINEST = 1e-12  # relative gap beyond which no solver is chosen for its accuracy
+STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 COMPILES = "compiling for this kind of data (about 10 s), {}"
 COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
@@ -62,7 +65,7 @@ class Solution:
 
 def solve(
     problem: Problem,
-    solver: Solver,
+    solver: Solver | Auto,
     stopping: Stopping,
     *,
     seed: int = 0,
@@ -77,10 +80,11 @@ def solve(
     labels they settle; by default, those whose interval does not hold 0. `interrupts` says what
     Ctrl-C means; by default, the model so far is kept.
     """
-    run = _Run(problem, solver, stopping, watch or Log(), decided or has_settled_sign, seed)
+    run = _Run(problem, stopping, watch or Log(), decided or has_settled_sign, seed)
     run.interrupts = interrupts or Interrupts()
     with run.interrupts, run.watch, run.compilation:
-        state, outcome = run.advance_to_end(solver.start(problem, seed, previous), seed)
+        run.choose(solver)
+        state, outcome = run.advance_to_end(run.solver.start(problem, seed, previous), seed)
         certificate = run.certificate(outcome)
         run.watch.finished(certificate)
         judge = run.judge
@@ -97,17 +101,18 @@ class _Run:
     """Bookkeeping of one fit: what was done, when the next certificate is due, when to stop."""
 
     interrupts: Interrupts
+    choice: Choice
+    auto: Auto | None = None
 
     def __init__(
         self,
         problem: Problem,
-        solver: Solver,
         stopping: Stopping,
         watch: Watch,
         decided: Decided,
         seed: int,
     ) -> None:
-        self.problem, self.solver, self.stopping, self.watch = problem, solver, stopping, watch
+        self.problem, self.stopping, self.watch = problem, stopping, watch
         self.decided = decided
         is_own = getattr(problem.costs.loss, "is_of_this_process", False)
         text = COMPILES_OWN_LOSS if is_own else COMPILES.format(how_often())
@@ -120,9 +125,25 @@ class _Run:
         self.next_check, self.next_hint = FIRST_CHECK, 1  # epochs: due, and due if hinted at
         self.hint = 2.0  # the solver's estimate may be this many times `tol` to be worth checking
         self.estimate = np.inf  # the solver's last one
+        self.least, self.least_at = np.inf, 0  # the smallest, and the epoch it was of
         self.certifying = 0.0
         self.bare_gaps: list[float] = []  # of every certificate, without the room for rounding
         self.checked_rows = -1  # rows visited when the last certificate was made
+
+    @property
+    def solver(self) -> Solver:
+        """The solver at work."""
+        return self.choice.solver
+
+    def choose(self, solver: Solver | Auto) -> None:
+        """Decide which solver is to do the work."""
+        if not isinstance(solver, Auto):
+            self.choice = Choice(solver, "")
+            return
+        limits = self.stopping
+        aim = max(FINEST, limits.wish) if limits.wish_epochs else limits.tol
+        self.auto, self.choice = solver, solver.choose(self.problem, aim)
+        self.watch.planned(self.choice.why)
 
     def seconds(self) -> float:
         """Return the seconds since the start, without those spent compiling."""
@@ -131,20 +152,25 @@ class _Run:
     def advance_to_end(self, state: Any, seed: int) -> tuple[Any, Outcome]:
         """Have the solver advance until something says stop; certify the end.
 
-        Where kernel values are too coarse, the solver goes on from its models with wider ones.
+        Where kernel values are too coarse, the solver goes on from its models with wider ones;
+        where another solver is expected to end sooner, that one does.
         """
         outcome = None
         try:
             while outcome is None:
                 step = self.solver.advance(self.problem, state)
                 outcome = self.after(step, state)
-            outcome = self.finish(state, outcome) if outcome is not Outcome.BLURRED else outcome
+            goes_on = outcome in (Outcome.BLURRED, Outcome.CHANGED)
+            outcome = outcome if goes_on else self.finish(state, outcome)
         finally:
             if hasattr(state, "rounds"):  # a generator that holds the state that holds it
                 state.rounds = None
-        if outcome is not Outcome.BLURRED:
+        if not goes_on:
             return state, outcome
-        return self.advance_to_end(self._widened(state, seed), seed)
+        if outcome is Outcome.BLURRED:
+            self._widen()
+        self.estimate, self.next_hint = np.inf, self.epochs + 1
+        return self.advance_to_end(self.solver.start(self.problem, seed, state), seed)
 
     def after(self, step: Any, state: Any) -> Outcome | None:
         """Take note of an advance; certify if it is time to; say whether to stop."""
@@ -172,7 +198,31 @@ class _Run:
         if self.checked_rows == self.rows_visited:
             outcome = self._is_good_enough()
             self._learn_from(estimate)
+            outcome = outcome or self._reconsidered()
+        outcome = outcome or self._stalled(estimate)
         return outcome or (Outcome.CALLBACK if must_stop else None)
+
+    def _reconsidered(self) -> Outcome | None:
+        """Change the solver if the certificates say that another would end sooner."""
+        if self.auto is None:
+            return None
+        left = self.trace.epochs_to(self.stopping.tol)
+        other = self.auto.reconsider(self.choice, self.epochs, left)
+        if other is None:
+            return None
+        self.choice = other
+        self.watch.planned(other.why)
+        return Outcome.CHANGED
+
+    def _stalled(self, estimate: float) -> Outcome | None:
+        """End a try for more than `tol` once an exact estimate no longer falls."""
+        if not self._knows_better() or self.epochs >= self.stopping.wish_epochs:
+            return None
+        if not estimate >= 0.5 * self.least:
+            self.least, self.least_at = estimate, self.epochs
+        is_over = self.epochs - self.least_at >= STALLED_EPOCHS and self.least <= self.stopping.tol
+        is_good = self.judge.has_judged and self.judge.relative_gap().max() <= self.stopping.tol
+        return Outcome.TOLERANCE if is_over and is_good else None
 
     def _is_due(self, estimate: float) -> bool:
         """Whether a certificate is due, by the solver's own estimate or by the epochs behind.
@@ -315,12 +365,10 @@ class _Run:
         """Whether the solver goes to the optimum of the kernel values it is given."""
         return bool(getattr(self.solver, "estimates_exactly", False))
 
-    def _widened(self, state: Any, seed: int) -> Any:
-        """Go on with kernel values in double precision, from the present models."""
+    def _widen(self) -> None:
+        """Go on with kernel values in double precision."""
         logger.info("kernel values are too coarse for tol: going on in double precision")
         self.problem.rows.widen()
-        self.estimate, self.next_hint = np.inf, self.epochs + 1
-        return self.solver.start(self.problem, seed, state)
 
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""

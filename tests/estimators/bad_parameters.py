@@ -77,7 +77,7 @@ PARAMETERS = [
     ("stop", [*NAMES, None, "early"], r'stop must be "gap" or "decisions"; got '),
     ("loss", [*NAMES, None, "huber", 3, PegasosClassifier, SDCA()],
      r'loss must be ".*" or a CustomLoss; got '),
-    ("solver", [*NAMES, None, "newton", "SDCA", PegasosRegressor()],
+    ("solver", [*NAMES, None, "simplex", "SDCA", PegasosRegressor()],
      r"solver must be .*(object|\(\.\.\.\)); got "),
     ("kernel", ["", "gauss", "RBF", None, 3, True, ["rbf"], b"rbf", {}, np.array(["rbf", "poly"])],
      r'kernel must be one of "linear", .*function of two matrices; got kernel='),

@@ -5,6 +5,7 @@ from sklearn.base import clone
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from pegasos.solvers.auto import Auto
 from pegasos.solvers.catalogue import (
     BIASES,
     KERNEL_SOLVERS,
@@ -28,8 +29,8 @@ def test_names_give_solvers_of_that_name(name):
 
 
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
-def test_auto_is_dual_coordinate_ascent(bias):
-    assert isinstance(resolve("auto", Logistic(), bias), SDCA)
+def test_auto_is_left_open_until_the_data_is_known(bias):
+    assert isinstance(resolve("auto", Logistic(), bias), Auto)
 
 
 @pytest.mark.parametrize("bias", ["free-subgradient", "free-search"])

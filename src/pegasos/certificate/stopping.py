@@ -26,6 +26,7 @@ class Outcome(Enum):
     CALLBACK = "a callback asked for it"
     ROUNDING = "rounding hides the rest of the gap"
     BLURRED = "kernel values are too coarse"  # the fit goes on with wider ones
+    CHANGED = "another solver is expected to end sooner"  # the fit goes on with that
     INDEFINITE = "the kernel is not positive semi-definite and nothing can be proven"
     DONE = "the method had made its passes"
     STREAM = "partial_fit took one pass"

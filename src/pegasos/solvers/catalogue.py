@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
+from pegasos.solvers.auto import Auto
 from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
 from pegasos.solvers.kernel.box import QUADRATIC
 from pegasos.solvers.kernel.decomposition import Decomposition
@@ -100,10 +101,10 @@ def resolve_kernel(solver: Any, loss: Any, bias: str) -> Solver:
     return cast(Solver, found)
 
 
-def linear_solver(solver: Any) -> Solver:
+def linear_solver(solver: Any) -> Solver | Auto:
     """Return the solver object that a name or an object stands for."""
     if isinstance(solver, str) and solver == "auto":
-        return SDCA()
+        return Auto()
     if isinstance(solver, str):
         if solver not in LINEAR_SOLVERS:
             names = ", ".join(f'"{name}"' for name in LINEAR_SOLVERS)
@@ -116,7 +117,7 @@ def linear_solver(solver: Any) -> Solver:
     return cast(Solver, solver)
 
 
-def resolve(solver: Any, loss: Any, bias: str) -> Solver:
+def resolve(solver: Any, loss: Any, bias: str) -> Solver | Auto:
     """Return a solver ready for a loss and a way of finding the bias, or say what to use instead.
 
     `loss` is a tag or a custom loss. The object that a user passed is not changed.
@@ -127,6 +128,8 @@ def resolve(solver: Any, loss: Any, bias: str) -> Solver:
     if bias not in BIASES:
         names = ", ".join(f'"{name}"' for name in BIASES)
         raise InvalidParameter(f"bias must be one of {names}; got {bias!r}.")
+    if isinstance(found, Auto):
+        return found
     if bias not in LINEAR_SOLVERS[found.name].biases:
         raise InvalidParameter(
             f'solver="{found.name}" has no bias="{bias}"; use bias="free" or solver="pegasos".'

@@ -6,15 +6,15 @@ from scipy import sparse
 
 from pegasos.data.centre import seen_from
 from pegasos.data.rows import as_rows, some_rows_of
-from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, slope
+from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, dual_step, slope
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.newton import hessian as products
 from pegasos.solvers.newton.columns import Columns, columns_of
-from pegasos.solvers.newton.envelope import unit_of
+from pegasos.solvers.newton.envelope import Smoothing, unit_of
 from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.model import direction
 from pegasos.solvers.newton.newton import started
-from pegasos.solvers.newton.passes import write_scores
+from pegasos.solvers.newton.passes import curvatures_of, secants_of, write_scores
 
 pytestmark = pytest.mark.fast
 
@@ -86,7 +86,8 @@ def test_a_direction_solves_the_newton_equations(loss, bias, container):
     seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
     model = state.models[0]
     model.damping = 0.0
-    p, c = direction(seen, state.columns, model)
+    h = curvatures_of(seen, model.smoothing, model.Z, model.A)
+    p, c = direction(seen, state.columns, model, h)
     y, S = problem.costs.Y[:, 0], s.sum()
     wide = np.hstack([X, np.ones((40, 1))])
     curvature = {SquaredHinge: 2.0, Logistic: 0.25}[type(loss)]  # at score 0
@@ -98,6 +99,23 @@ def test_a_direction_solves_the_newton_equations(loss, bias, container):
     step = -np.linalg.solve(H + 1e-300, g)
     found = np.append(p[:, 0], c - state.columns.m @ p[:, 0])[used]
     np.testing.assert_allclose(found, step, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic()], ids=str)
+def test_mean_curvatures_lead_from_one_slope_to_another(loss):
+    _, s, problem = posed(np.asarray, loss=loss)
+    Z, D, B = (np.random.default_rng(k).standard_normal((40, 1)) for k in range(3))
+    D[0] = 0.0
+    y, smoothing = problem.costs.Y, Smoothing(0.3 * np.abs(B) * problem.costs.Y, 0.5)
+
+    def dual_numbers(scores):
+        rows = zip(scores[:, 0], smoothing.B[:, 0], y[:, 0], strict=True)
+        return np.array([[dual_step(loss, z, b, 0.5, t)] for z, b, t in rows])
+
+    A = dual_numbers(Z)
+    h = secants_of(problem, smoothing, Z, A, D, 0.7)
+    change = A - dual_numbers(Z + 0.7 * D)
+    np.testing.assert_allclose(h * 0.7 * D[:, 0], s * change[:, 0], atol=1e-14)
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -73,6 +73,21 @@ def curvatures(costs, smoothing, Z, A, span, h):  # type: ignore[no-untyped-def]
             h[i] = s * response(costs.loss, Z[i, 0], B[i, 0], A[i, 0], q, y)
 
 
+@compiled
+def secants(costs, smoothing, Z, A, D, u, span, h):  # type: ignore[no-untyped-def]
+    """Write s_i times the mean curvature between the scores Z and Z + u D into h[i]."""
+    B, q = smoothing
+    for i in range(span[0], span[1]):
+        s, y, d = weight(costs.weights, i), costs.Y[i, 0], u * D[i, 0]
+        h[i] = 0.0
+        if s > 0.0:
+            if abs(d) > 1e-6 * q:
+                c = dual_step(costs.loss, Z[i, 0] + d, B[i, 0], q, y)
+                h[i] = s * max(0.0, A[i, 0] - c) / d if d > 0.0 else s * max(0.0, c - A[i, 0]) / -d
+            else:
+                h[i] = s * response(costs.loss, Z[i, 0], B[i, 0], A[i, 0], q, y)
+
+
 def is_margin(y: FloatArray) -> bool:
     """Whether all targets are -1 or +1."""
     return bool(np.all(np.abs(y) == 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns
 from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing
 from pegasos.solvers.newton.hessian import hessian
-from pegasos.solvers.newton.passes import curvatures_of, move_rows, slopes, write_scores
+from pegasos.solvers.newton.passes import curvatures_of, move_rows, secants_of, slopes, write_scores
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second once it is below THIN
 THIN, THINNEST = 0.05, 1e-9
@@ -22,6 +23,9 @@ REACH = 16.0  # change of scores that one column alone may cause in a step
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
 FLAT = 0.1  # of the slope at its beginning: where a line search ends
 TRIALS = 30
+SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
+TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
+FAILURES, WIDER, WIDENINGS = 3, 10.0, 12
 
 
 @dataclass
@@ -42,7 +46,10 @@ class Model:
     q: float  # width of the smoothing; 0 for smooth losses
     unit: float  # the targets' scale, in which widths are measured
     damping: float = DAMPING
+    is_smooth: bool = False  # the loss itself: no smoothing is needed in the end
     steps: int = 0  # at the present width
+    failures: int = 0
+    widenings: int = 0
 
     @property
     def smoothing(self) -> Smoothing:
@@ -91,31 +98,48 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     if model.q == 0.0 or not is_solved:
         return
     model.B[:], model.D[:], model.steps = model.A, 0.0, 0
-    factor = NARROWER if model.q > THIN * model.unit else SLOWLY
-    model.q = max(THINNEST * model.unit, factor * model.q)
+    is_thin = model.q <= THIN * model.unit
+    model.q = max(THINNEST * model.unit, (SLOWLY if is_thin else NARROWER) * model.q)
+    if model.is_smooth and is_thin:
+        model.q = 0.0
     model.move(problem, 0.0)
 
 
 def step(problem: Problem, columns: Columns, model: Model) -> None:
     """Take one Newton step, as far as the smoothed objective falls along it."""
-    p, c = direction(problem, columns, model)
+    h = curvatures_of(problem, model.smoothing, model.Z, model.A)
+    p, c = direction(problem, columns, model, h)
     write_scores(problem, p, c, model.D)
     u = line_search(problem, columns, model, p, c)
+    if u < SHORT:  # rows that did not answer where it began stopped it: they are to be heard
+        h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
+        p, c = direction(problem, columns, model, h)
+        write_scores(problem, p, c, model.D)
+        u = line_search(problem, columns, model, p, c)
     model.w += u * p
     model.b += u * c
     model.steps += 1
-    if u > 0.5:
-        model.damping /= 4.0
-    elif u < 0.1:
-        model.damping *= 4.0
+    model.damping *= 0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0
+    model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
     model.move(problem, u)
+    if model.failures >= FAILURES and model.widenings < WIDENINGS:
+        widen(problem, model)
 
 
-def direction(problem: Problem, columns: Columns, model: Model) -> tuple[FloatArray, float]:
+def widen(problem: Problem, model: Model) -> None:
+    """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C."""
+    model.failures, model.steps, model.widenings = 0, 0, model.widenings + 1
+    model.q, model.damping = max(WIDER * model.q, model.unit), DAMPING
+    model.D[:] = 0.0
+    model.move(problem, 0.0)
+
+
+def direction(
+    problem: Problem, columns: Columns, model: Model, h: FloatArray
+) -> tuple[FloatArray, float]:
     """Solve H p = -gradient in standardised columns; return the directions of w (d, 1) and b."""
     m, scale, reach = columns
     d, lam = len(m), problem.lam
-    h = curvatures_of(problem, model.smoothing, model.Z, model.A)
     H = hessian(problem, columns, h)
     H /= problem.S
     H[range(d), range(d)] += lam / scale**2
@@ -158,15 +182,17 @@ def line_search(
         first, second = slopes(problem, model.smoothing, model.Z, model.D, u)
         return lam * (across + u * along) + first, lam * along + second
 
-    u, low, high = 1.0, 0.0, np.inf
-    flat = FLAT * abs(rise(0.0)[0])
+    u, low, high = 1.0, 0.0, math.inf
+    flat = -FLAT * rise(0.0)[0]
+    if flat <= 0.0:  # all that is left is rounding
+        return 0.0
     for _ in range(TRIALS):
         slope, bend = rise(u)
         if abs(slope) <= flat:
             break
         low, high = (u, high) if slope < 0.0 else (low, u)
-        better = u - slope / bend if bend > 0.0 else np.inf
-        if np.isfinite(high):
+        better = u - slope / bend if bend > 0.0 else math.inf
+        if high < math.inf:
             edge = 0.05 * (high - low)
             is_within = low + edge < better < high - edge
             u = better if is_within else 0.5 * (low + high)

@@ -155,6 +155,7 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
     model = Model(
         w=np.zeros((d, 1)), b=0.0, Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, 1)),
         sums=np.zeros(ROWS_OF_SUMS), q=0.0 if is_smooth else width * unit, unit=unit,
+        is_smooth=is_smooth,
     )  # fmt: skip
     if A is not None:
         model.B[:] = A

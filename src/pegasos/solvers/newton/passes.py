@@ -13,6 +13,7 @@ from pegasos.solvers.newton.envelope import (
     Smoothing,
     curvatures,
     move,
+    secants,
     slopes_along,
 )
 
@@ -23,7 +24,7 @@ PART = 200_000  # of at least so many values each
 def parts_of(problem: Problem, values: int) -> list[tuple[int, int]]:
     """Split the rows for a pass that reads so many values."""
     n, _ = shape(problem.rows)
-    count = int(np.clip(values // PART, 1, PARTS))
+    count = min(PARTS, max(1, values // PART))
     return ranges(n, max(1, -(-n // count)))
 
 
@@ -87,6 +88,19 @@ def curvatures_of(
 
     def write(part: tuple[int, int]) -> None:
         curvatures(problem.costs, smoothing, Z, A, part, h)
+
+    each(write, parts_of(problem, len(Z)))
+    return h
+
+
+def secants_of(
+    problem: Problem, smoothing: Smoothing, Z: FloatArray, A: FloatArray, D: FloatArray, u: float
+) -> FloatArray:
+    """Return s_i times the mean curvature of every row on the way to Z + u D, (n,)."""
+    h = np.empty(len(Z))
+
+    def write(part: tuple[int, int]) -> None:
+        secants(problem.costs, smoothing, Z, A, D, u, part, h)
 
     each(write, parts_of(problem, len(Z)))
     return h

@@ -1,0 +1,161 @@
+"""What `solver="auto"` means for linear models: the solver that is expected to end first.
+
+Two are in question. SDCA reads rows one by one; the epochs it needs grow with
+
+    kappa = R^2 / (lam S),      R^2 the mean square length of the rows, seen from their mean,
+
+which is C R^2: many on tables of large numbers and at large C, few on texts. Newton's method needs
+nearly the same number of steps whatever C and the units, but a step costs d x d products: it is
+for tall data. Seconds are predicted for both, on one core, from what `python -m bench.choice`
+measures; the numbers below are its result.
+
+Predictions can be wrong. A run of SDCA that has taken as long as Newton's method was expected to
+take, and is not about to end, goes on with that from where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import CsrRows, shape, some_rows_of, stored_values
+from pegasos.options import Options
+from pegasos.problem.losses import Logistic, SquaredHinge
+from pegasos.problem.objective import Problem, typical_length
+from pegasos.solvers.linear.offsets import centred, part, some_rows
+from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.protocol import Solver
+
+MOST_COLUMNS = 4000  # for Newton's method
+MOST_MEMORY = 4.0  # of the rows' own, or
+SOME_MEMORY = 500e6  # bytes: what Newton's five numbers per row and model may take
+
+
+class Rates(NamedTuple):
+    """Nanoseconds on one core, and counts of passes; fitted by `python -m bench.choice`."""
+
+    value: float = 1.2  # SDCA: a value of a dense row
+    sparse_value: float = 3.0  # and of a compressed one
+    row: float = 30.0  # a row, per model
+    epoch: float = 100_000.0  # an epoch, whatever the data
+    epochs: float = 3.5  # to 1e-3 at kappa = 0
+    growth: float = 0.75  # the power of 1 + kappa that the epochs go with
+    steps: float = 30.0  # Newton: steps for a loss with a kink
+    smooth_steps: float = 6.0  # and for a smooth one
+    read: float = 3.0  # a stored value, in two passes
+    searched: float = 40.0  # a row, in a line search
+    answers: float = 0.2  # the part of the rows that answers, for a loss with a kink
+    product: float = 0.04  # a product of two values by BLAS
+    sparse_product: float = 0.5  # the same of a compressed row
+    overhead: float = 150_000.0  # a step, whatever the data
+
+
+RATES = Rates()
+
+
+class Facts(NamedTuple):
+    """What the choice depends on."""
+
+    n: int
+    d: int
+    values: int
+    models: int
+    kappa: float
+    is_smooth: bool
+    is_sparse: bool
+
+
+class Choice(NamedTuple):
+    """A solver, why it was chosen, and what an epoch of it and the other solver take."""
+
+    solver: Solver
+    why: str
+    epoch: float = 0.0  # seconds
+    other: float = np.inf  # seconds of the whole run, by the other
+
+
+def facts_of(problem: Problem) -> Facts:
+    """Look at a problem; a few rows tell how long they are."""
+    (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
+    chosen = some_rows(problem)
+    few = part(problem, chosen)._replace(rows=some_rows_of(problem.rows, chosen))
+    length = typical_length(*centred(few))
+    return Facts(
+        n, d, stored_values(problem.rows), K, length**2 / (problem.lam * problem.S),
+        isinstance(problem.costs.loss, SquaredHinge | Logistic), isinstance(problem.rows, CsrRows),
+    )  # fmt: skip
+
+
+def epoch_of_sdca(facts: Facts, rates: Rates = RATES) -> float:
+    """Predict the seconds of an epoch of SDCA; a row that is read serves all models."""
+    side_by_side = 1.0 + 0.3 * (facts.models - 1)
+    value = (rates.sparse_value if facts.is_sparse else rates.value) * side_by_side
+    return 1e-9 * (value * facts.values + rates.row * facts.models * facts.n + rates.epoch)
+
+
+def seconds_of_sdca(facts: Facts, tol: float, rates: Rates = RATES) -> float:
+    """Predict the seconds of SDCA."""
+    digits = max(0.5, np.log10(1.0 / tol) / 3.0)
+    epochs = rates.epochs * digits * (1.0 + facts.kappa) ** rates.growth
+    return float(epochs * epoch_of_sdca(facts, rates))
+
+
+def step_of_newton(facts: Facts, rates: Rates = RATES) -> float:
+    """Predict the seconds of a step of Newton's method, all models."""
+    n, d = facts.n, facts.d
+    answering = n if facts.is_smooth else min(n, rates.answers * n + d)
+    by_blas = rates.product * d * d
+    products = by_blas
+    if facts.is_sparse:
+        products = min(by_blas, rates.sparse_product * (facts.values / max(1, n)) ** 2)
+    work = rates.read * facts.values + rates.searched * n + answering * products
+    work += rates.product * d**3 / 3.0
+    return float(1e-9 * facts.models * (work + rates.overhead))
+
+
+def seconds_of_newton(facts: Facts, tol: float, rates: Rates = RATES) -> float:
+    """Predict the seconds of Newton's method; infinite where it is not to be tried."""
+    room = 5 * 8 * facts.n * facts.models
+    if facts.d > MOST_COLUMNS or room > max(SOME_MEMORY, MOST_MEMORY * 8 * facts.values):
+        return np.inf
+    digits = max(0.5, 0.6 + 0.4 * np.log10(1.0 / tol) / 3.0)
+    steps = rates.smooth_steps if facts.is_smooth else rates.steps
+    return float(steps * digits * step_of_newton(facts, rates))
+
+
+@dataclass
+class Auto(Options):
+    """The solver that is expected to end first."""
+
+    name: ClassVar[str] = "auto"
+
+    def check(self) -> None:
+        """There are no options."""
+
+    def choose(self, problem: Problem, tol: float) -> Choice:
+        """Choose a solver for a problem."""
+        facts = facts_of(problem)
+        sdca, newton = seconds_of_sdca(facts, tol), seconds_of_newton(facts, tol)
+        shape_of_it = f"{facts.n:,} x {facts.d:,}, C R^2 = {facts.kappa:.2g}"
+        if newton < sdca:
+            why = f"newton: {shape_of_it}; about {shown(newton)} expected, {shown(sdca)} by sdca"
+            return Choice(Newton(), why, step_of_newton(facts))
+        other = f", {shown(newton)} by newton" if np.isfinite(newton) else ""
+        why = f"sdca: {shape_of_it}; about {shown(sdca)} expected{other}"
+        return Choice(SDCA(), why, epoch_of_sdca(facts), newton)
+
+    def reconsider(self, choice: Choice, epochs: int, epochs_left: float) -> Choice | None:
+        """Return another choice once the first has taken as long as the other would."""
+        spent, left = epochs * choice.epoch, epochs_left * choice.epoch
+        if spent <= choice.other or left <= choice.other:
+            return None
+        why = f"newton, after {epochs:,} epochs of sdca that did not end as soon as expected"
+        return Choice(Newton(), why)
+
+
+def shown(seconds: float) -> str:
+    """Write seconds as a person would."""
+    return f"{seconds:.1g} s" if seconds < 10.0 else f"{seconds:,.0f} s"
