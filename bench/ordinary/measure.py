@@ -19,6 +19,7 @@ from bench.ordinary.task import Model, Task
 
 THRESHOLDS = (1e-3, 1e-5)
 PATIENCE, LEAST = 20.0, 0.5  # peers' time per fit: so many times ours, at least so many seconds
+WARM = 0.5  # seconds of a fit that is only to compile
 CLOSE = 2.0  # times the fastest peer's time: who is timed again
 
 
@@ -57,32 +58,42 @@ def measure(
     *,
     limit: float,
     repeats: int,
+    thresholds: Sequence[float] = THRESHOLDS,
     say: Callable[[str], None] = print,
 ) -> list[TableMeasurement]:
     """Measure those who can take the task; `limit` is in seconds per fit."""
     tell = lambda line: say(f"{task.key}  {line}")  # noqa: E731
     solvers = [solver for solver in solvers if solver.supports(task)]
     results = {s.name: TableMeasurement(s.name, s.is_ours) for s in solvers}
-    finest = min(THRESHOLDS)
+    climbers, finest = [], min(thresholds)
+
+    def let_climb(some: Sequence[TableSolver], limit: float) -> None:
+        for solver in some:
+            warm_up(solver, task, limit)
+        new = [climber(task, s, optimum, limit, results[s.name].rungs) for s in some]
+        climb(new, limit, tell, finest)
+        climbers.extend(new)
+
     ours = [s for s in solvers if s.is_ours]
-    climbers = climbed(task, ours, optimum, results, limit, tell)
+    let_climb(ours, limit)
     proven = [rung.seconds for s in ours if (rung := results[s.name].best(finest))]
     if proven:
         limit = min(limit, max(LEAST, PATIENCE * min(proven)))
-    peers = [s for s in solvers if not s.is_ours]
-    climbers += climbed(task, peers, optimum, results, limit, tell)
-    repeat([c for c in climbers if is_in_the_running(results, c.name)], repeats, THRESHOLDS)
+    let_climb([s for s in solvers if not s.is_ours], limit)
+    running = [c for c in climbers if is_in_the_running(results, c.name, thresholds)]
+    repeat(running, repeats, thresholds)
     return list(results.values())
 
 
-def climbed(task, solvers, optimum, results, limit, say) -> list[Climber]:
-    """Warm solvers up, let them climb, and return them."""
-    for solver in solvers:
-        few = task.few()
-        timed(solver, solver.prepare(few), few, solver.ladder(limit)[0])
-    climbers = [climber(task, s, optimum, limit, results[s.name].rungs) for s in solvers]
-    climb(climbers, limit, say, finest=min(THRESHOLDS))
-    return climbers
+def warm_up(solver: TableSolver, task: Task, limit: float) -> None:
+    """Fit a few rows, so that everything is imported; ours also all of them, to compile.
+
+    Ours chooses its algorithm by the size of the data, so few rows would compile something else.
+    """
+    few = task.few()
+    timed(solver, solver.prepare(few), few, solver.ladder(limit)[0])
+    if solver.is_ours:
+        timed(solver, solver.prepare(task), task, solver.ladder(min(limit, WARM))[0])
 
 
 def climber(
@@ -104,12 +115,14 @@ def climber(
     return Climber(solver.name, solver.ladder(limit), fit, judge, rungs)
 
 
-def is_in_the_running(results: dict[str, TableMeasurement], name: str) -> bool:
+def is_in_the_running(
+    results: dict[str, TableMeasurement], name: str, thresholds: Sequence[float]
+) -> bool:
     """Tell whether a competitor is ours, or near the fastest peer to a threshold."""
     own = results[name]
     if own.is_ours:
         return True
-    for threshold in THRESHOLDS:
+    for threshold in thresholds:
         rung, fastest = own.best(threshold), fastest_peer(list(results.values()), threshold)
         if rung and fastest and rung.seconds <= CLOSE * fastest[1].seconds:
             return True

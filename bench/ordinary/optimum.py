@@ -25,23 +25,23 @@ FILE = CACHE / "ordinary_optimum.json"
 TINY = 1e-300  # stands for a bound that is not positive: everything is far from it
 
 
-def remembered_optimum(task: Task, seconds: float = SECONDS) -> Optimum:
+def remembered_optimum(task: Task, aim: float = AIM, enough: float = ENOUGH) -> Optimum:
     """Return the optimum of a task, solved once per state of its data if it can be."""
     key = f"{task.key} {checksum(task.X, task.y):08x} {task.epsilon:g}"
     known = json.loads(FILE.read_text()) if FILE.exists() else {}
     if key in known:
         return Optimum(*known[key])
-    optimum = certified_optimum(task, seconds)
-    if optimum.relative_gap <= ENOUGH:
+    optimum = certified_optimum(task, aim)
+    if optimum.relative_gap <= enough:
         FILE.parent.mkdir(parents=True, exist_ok=True)
         FILE.write_text(json.dumps({**known, key: tuple(optimum)}, indent=1))
     return optimum
 
 
-def certified_optimum(task: Task, seconds: float = SECONDS) -> Optimum:
-    """Solve as far as the seconds go; return the interval, summed over the models."""
+def certified_optimum(task: Task, aim: float = AIM) -> Optimum:
+    """Solve to a relative gap of `aim`, or as far as the seconds go; sum the models' intervals."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the gap is judged by the caller
-        model, certificate = OURS.fitted(task.X, task, Effort(tol=AIM, seconds=seconds))
+        model, certificate = OURS.fitted(task.X, task, Effort(tol=aim, seconds=SECONDS))
     dual, primal = float(np.sum(certificate.dual)), task.objective(model)
     return Optimum(max(dual, TINY), primal)

@@ -22,4 +22,4 @@ SOLVERS = {
     )
 }
 
-__all__ = ["OURS", "SOLVERS", "TableSolver"]
+__all__ = ["OURS", "SOLVERS", "OurTableSolver", "TableSolver"]

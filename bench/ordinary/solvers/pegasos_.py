@@ -11,12 +11,22 @@ from bench.ordinary.tables import CLASSIFICATION, REGRESSION
 
 
 class OurTableSolver(TableSolver):
-    name = "pegasos"
     package = "pegasos"
     is_ours = True
     problems = CLASSIFICATION + REGRESSION
     tols = (1e-3, 1e-5)
     survives_a_fork = False  # and it obeys max_time
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
+        self.name = "pegasos" if n_jobs is None else f"pegasos n_jobs={n_jobs}"
+
+    def version(self):
+        """Return the version, or None while there is no such parameter."""
+        from pegasos import PegasosClassifier
+
+        is_there = self.n_jobs is None or "n_jobs" in PegasosClassifier().get_params()
+        return super().version() if is_there else None
 
     def run(self, X, task, effort):
         return self.fitted(X, task, effort)[0]
@@ -26,6 +36,8 @@ class OurTableSolver(TableSolver):
         from pegasos import PegasosClassifier, PegasosRegressor
 
         options = {"C": task.C, "bias": task.bias, "tol": effort.tol, "max_time": effort.seconds}
+        if self.n_jobs is not None:
+            options["n_jobs"] = self.n_jobs
         if task.is_regression:
             svm = PegasosRegressor(epsilon=task.epsilon, random_state=0, **options)
         else:
