@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bench.ladder import SHORT
+from bench.limited import within
 
 
 @dataclass
@@ -22,11 +23,11 @@ class Fit:
     warnings: list[str]
 
 
-def fitted(make: Callable[[], Any], X: Any, y: Any, repeats: int = 3) -> Fit:
+def fitted(make: Callable[[], Any], X: Any, y: Any, repeats: int = 3, least: int = 2) -> Fit:
     """Fit a new estimator a few times; a long fit twice, as the first may have compiled."""
     best = Fit(float("inf"), None, [])
     turns = 0
-    while turns < repeats and (turns < 2 or best.seconds < SHORT):
+    while turns < repeats and (turns < least or best.seconds < SHORT):
         one = timed_fit(make(), X, y)
         best = Fit(min(best.seconds, one.seconds), one.model, one.warnings)
         turns += 1
@@ -41,6 +42,20 @@ def timed_fit(model: Any, X: Any, y: Any) -> Fit:
         model.fit(X, y)
         seconds = time.perf_counter() - start
     return Fit(seconds, model, sorted({warning.category.__name__ for warning in raised}))
+
+
+def fitted_within(
+    limit: float, make: Callable[[], Any], X: Any, y: Any, repeats: int = 3
+) -> Fit | None:
+    """Fit a few times in processes of their own; None if the first takes longer than `limit`."""
+    best = None
+    for _ in range(repeats):
+        _, fit = within(limit, lambda: ((one := timed_fit(make(), X, y)).seconds, one))
+        if fit is not None and (best is None or fit.seconds < best.seconds):
+            best = fit
+        if fit is None or fit.seconds >= SHORT:
+            break
+    return best
 
 
 def proven_gap(model: Any) -> float | None:
