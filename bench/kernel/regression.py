@@ -44,7 +44,8 @@ INTRODUCTION = """\
 
 Columns and target standardised, epsilon 0.1, gamma="scale". Ours with its defaults; the peers'
 `SVR` with the fastest of the tolerances 0.1, 0.01 and 0.001 whose true suboptimality is at most
-1e-3; if none is, the finest. All may use all cores (libsvm has one thread). *Ratio*: ours to that row.
+1e-3; if none is, the finest. All may use all cores (libsvm has one thread). *Ratio*: ours to that
+row.
 
 """
 

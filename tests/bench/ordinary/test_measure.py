@@ -117,11 +117,21 @@ def test_page_and_summary_show_ours_the_fastest_peer_and_the_ratio(clock):
     parts = {f"toy-{s} lam=1 hinge": saved(clock, f"toy-{s}", p) for s, p in
              (("raw", 1e-3), ("std", 5e-4))}  # fmt: skip
     results = Results("ordinary", {"processor": "abacus", "date": "today"}, parts)
-    row = "| toy-std lam=0.25 | 0.5 | 1 peer | 0.50 | 50 | 100 peer | 0.50 | 1e-05 |"
-    for text in (report.page(results), report.summary(results)):
-        assert row in text
-        assert "abacus" in text
+    text = report.page(results)
+    assert "| toy-std lam=0.25 | 0.5 | 1 peer | 0.50 | 50 | 100 peer | 0.50 | 1e-05 |" in text
+    short = report.summary(results)
+    assert "| toy-std lam=0.25 | 0.5 (0.50) / 50 (0.50) |  |  |  |" in short
+    assert "abacus" in text
+    assert "abacus" in short
     assert "| toy lam=1 hinge | 1 | 0.5 | 2.00 |" in report.page(results)
+
+
+def test_summary_tells_who_did_not_get_there():
+    close = TableRung("tol", 2.0, 0.5, 1e-4, proven=5e-4)
+    ours = TableMeasurement("ours", True, [close])
+    assert report.crossing(report.part(TASK, OPTIMUM, [ours], 20.0)) == "2 (alone) / -"
+    peer = TableMeasurement("peer", False, [close])
+    assert report.crossing(report.part(TASK, OPTIMUM, [peer], 20.0)) == "- / -"
 
 
 def test_an_optimum_that_is_badly_known_is_said_to_be(clock):
