@@ -20,6 +20,7 @@ import numpy as np
 
 from bench.kernel.classes import PEERS, ClassSet, letter, mnist
 from bench.kernel.solvers import SOLVERS
+from bench.ladder import SHORT
 from bench.machine import machine
 from bench.markdown import table
 from bench.results import Results, facts_text, words
@@ -37,12 +38,12 @@ row. *Agrees*: the share of rows with the label that ours predicts.
 
 
 def ijcnn1() -> ClassSet:
-    """Draw rows of ijcnn1's shape with labels by chance, so that every row is a support vector."""
+    """Draw rows of ijcnn1's shape with labels by chance and a kernel so narrow that all support."""
     tests, rows, columns = IJCNN1
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows + tests, columns)).astype(np.float32)
     y = rng.integers(0, 2, rows + tests)
-    return ClassSet(X[:rows], y[:rows], X[rows:], y[rows:], gamma=0.05)
+    return ClassSet(X[:rows], y[:rows], X[rows:], y[rows:], gamma=0.3)
 
 
 def mnist_part() -> ClassSet:
@@ -79,6 +80,8 @@ def measured(data: ClassSet, names: Sequence[str], repeats: int) -> list[dict]:
     labels: dict[str, Any] = {}
     for _ in range(repeats):
         for name, model in models.items():
+            if SHORT <= seconds[name] < float("inf"):
+                continue
             start = time.perf_counter()
             labels[name] = model.predict(tests[name])
             seconds[name] = min(seconds[name], time.perf_counter() - start)
