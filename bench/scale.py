@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for n in options.only:
         for lam in LAMS:
             task = Task(f"textlike-{n}", f"lam={lam:g}", X[:n], y[:n], lam, "hinge", "regularized")
-            optimum = remembered_optimum(task, aim=KNOWN / 2, enough=KNOWN)
+            optimum = remembered_optimum(task, 2 * options.limit, KNOWN / 2, KNOWN)
             found = measure(
                 task, solvers, optimum, limit=options.limit, repeats=options.repeats,
                 thresholds=(THRESHOLD,),

@@ -14,6 +14,7 @@ from bench.ordinary.tables import TABLES
 from bench.ordinary.task import LOSSES
 from bench.results import Results, words
 
+TIGHT = 3.0  # times the limit: how long an optimum may take
 FAMILIES = tuple(dict.fromkeys(name.split("-")[0] for name in TABLES))
 
 
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for table in tables:
         for task in TABLES[table].tasks(table, losses):
             say(f"# {task.key}: {task.shape_text}")
-            optimum = remembered_optimum(task)
+            optimum = remembered_optimum(task, TIGHT * options.limit)
             say(f"P* in {tuple(optimum)}, relative gap {optimum.relative_gap:.0e}")
             found = measure(
                 task, solvers, optimum, limit=options.limit, repeats=options.repeats, say=say

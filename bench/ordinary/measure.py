@@ -1,6 +1,6 @@
 """Competitors on one task: ladders of efforts (`bench.ladder`), ours first.
 
-The peers have no more time per fit than the limit, nor than 20 times what ours took to prove the
+The peers have no more time per fit than the limit, nor than 10 times what ours took to prove the
 finest threshold: who is slower than that is not in the running. Everyone with a chance to be the
 fastest is timed again, in turns, and the shortest time is kept.
 """
@@ -18,8 +18,9 @@ from bench.ordinary.solvers import TableSolver
 from bench.ordinary.task import Model, Task
 
 THRESHOLDS = (1e-3, 1e-5)
-PATIENCE, LEAST = 20.0, 0.5  # peers' time per fit: so many times ours, at least so many seconds
+PATIENCE, LEAST = 10.0, 0.5  # peers' time per fit: so many times ours, at least so many seconds
 WARM = 0.5  # seconds of a fit that is only to compile
+ALTOGETHER = 2.0  # times the limit: what a ladder of tolerances may take
 CLOSE = 2.0  # times the fastest peer's time: who is timed again
 
 
@@ -101,11 +102,16 @@ def climber(
 ) -> Climber:
     """Put a solver before a task."""
     X = solver.prepare(task)
+    short: set[Effort] = set()  # known to end, so timed again without a process of their own
 
     def fit(effort: Effort):
-        if solver.survives_a_fork:
-            return within(limit, lambda: timed(solver, X, task, effort))
-        return timed(solver, X, task, effort)
+        if not solver.survives_a_fork or effort in short:
+            return timed(solver, X, task, effort)
+        if sum(rung.seconds for rung in rungs) > ALTOGETHER * limit:
+            return 0.0, None
+        seconds, model = within(limit, lambda: timed(solver, X, task, effort))
+        short.add(effort)
+        return seconds, model
 
     def judge(effort: Effort, seconds: float, model: Model) -> TableRung:
         value = task.objective(model)

@@ -29,7 +29,7 @@ snapml; SGDClassifier by a column of ones) or free. C = 1/(lam n). Everybody may
   is at most 1e-k, with the best of the competitor's own tolerances. Ours runs with its defaults and
   counts only where its certificate *proves* 1e-k.
 - *Ratio*: ours to the fastest peer; below 1, ours is faster.
-- A dash: not reached within the limit; for peers also: not within 20 times what ours took.
+- A dash: not reached within the limit; for peers also: not within 10 times what ours took.
 - *Proven*: the relative gap that our fit to the finer threshold proved.
 - raw: columns as they come; std: standardised; unit: scaled to [0, 1].
 

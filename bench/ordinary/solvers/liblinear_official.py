@@ -10,9 +10,8 @@ from scipy.sparse import csr_matrix
 from bench.ordinary.solvers.base import TableSolver, model_of
 from bench.ordinary.solvers.linearsvc import DUAL_TOLS, PRIMAL_TOLS
 
-METHODS = {  # -s: what it minimises, and whether it is a dual method
+METHODS = {  # -s: what it minimises, and whether it is a dual method (-s 1: see LinearSVC)
     3: ("hinge", True),
-    1: ("squared_hinge", True),
     2: ("squared_hinge", False),
     7: ("logistic", True),
     0: ("logistic", False),

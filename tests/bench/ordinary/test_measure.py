@@ -9,7 +9,7 @@ from bench.optimum import Optimum
 from bench.ordinary import report
 from bench.ordinary.__main__ import chosen
 from bench.ordinary.measure import TableMeasurement, TableRung, fastest_peer, measure
-from bench.ordinary.optimum import TINY, certified_optimum
+from bench.ordinary.optimum import SECOND, TINY, certified_optimum, dual_bound, peers_fit
 from bench.ordinary.solvers import SOLVERS, TableSolver
 from bench.ordinary.tables import TABLES
 from bench.ordinary.task import LOSSES, Model, Task
@@ -64,7 +64,7 @@ def test_seconds_are_those_of_the_fastest_rung_below_a_threshold(clock):
     assert found["ours"].best(1e-5).proven == 1e-5
 
 
-def test_peers_get_twenty_times_what_ours_took(clock):
+def test_peers_get_ten_times_what_ours_took(clock):
     found = run([MadeUp("ours", clock, True, 1e-6), MadeUp("peer", clock)])
     assert [rung.seconds for rung in found["peer"].rungs] == pytest.approx([0.1, 1.0])
     assert found["peer"].best(1e-5) is None
@@ -99,8 +99,23 @@ def test_objective_of_a_regression_by_hand():
 
 
 def test_certified_optimum_of_a_problem_solved_by_hand():
-    optimum = certified_optimum(TASK)
+    optimum = certified_optimum(TASK, 20.0)
     assert optimum.dual - 1e-12 <= 0.5 <= optimum.primal + 1e-12
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("loss", "bias"), list(SECOND))
+def test_margins_of_a_tight_fit_bound_the_optimum(loss, bias, n_classes):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 3)) + 1.0
+    best = np.argmax(rows @ rng.normal(size=(3, n_classes)) + rng.normal(size=(80, n_classes)), 1)
+    labels = best if n_classes > 2 else 2 * best - 1
+    task = Task("t", "", rows, labels, 0.01, loss, bias)
+    optimum = certified_optimum(task, 20.0)
+    model = peers_fit(task, SECOND[loss, bias], 20.0)
+    assert optimum.dual * (1 - 1e-6) < dual_bound(task, model) <= optimum.primal * (1 + 1e-12)
+    elsewhere = Model(model.W + 0.3, model.b - 0.2)
+    assert dual_bound(task, elsewhere) < optimum.dual
 
 
 def test_a_useless_bound_leaves_everybody_far_away():
