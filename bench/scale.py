@@ -77,7 +77,9 @@ def seconds_of(part: dict) -> dict[str, float]:
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    return INTRODUCTION + scale_table(results) + "\n\nWhere and how:\n\n" + facts_text(results)
+    return (
+        INTRODUCTION + scale_table(results) + "\n\nWhere and how:\n\n" + facts_text(results) + "\n"
+    )
 
 
 def summary(results: Results) -> str:

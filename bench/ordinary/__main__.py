@@ -11,7 +11,7 @@ from bench.ordinary.measure import measure
 from bench.ordinary.optimum import remembered_optimum
 from bench.ordinary.solvers import SOLVERS, TableSolver
 from bench.ordinary.tables import TABLES
-from bench.ordinary.task import LOSSES
+from bench.ordinary.task import LOSSES, Task
 from bench.results import Results, words
 
 TIGHT = 3.0  # times the limit: how long an optimum may take
@@ -26,18 +26,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = Results.load(report.NAME)
     command = f"`PEGASOS_DATA=<folder> python -m bench.ordinary {words(arguments)}`"
     results.facts = machine(solvers) | {"command": command}
+    failed = []
     for table in tables:
         for task in TABLES[table].tasks(table, losses):
-            say(f"# {task.key}: {task.shape_text}")
-            optimum = remembered_optimum(task, TIGHT * options.limit)
-            say(f"P* in {tuple(optimum)}, relative gap {optimum.relative_gap:.0e}")
-            found = measure(
-                task, solvers, optimum, limit=options.limit, repeats=options.repeats, say=say
-            )
-            part = report.part(task, optimum, found, options.limit)
+            try:
+                part = one_part(task, solvers, options)
+            except Exception as error:  # the others are still worth measuring
+                say(f"{task.key} FAILED: {type(error).__name__}: {error}")
+                failed.append(task.key)
+                continue
             say("\n" + report.section(part))
             if len(names) == len(SOLVERS):
                 results.put(task.key, part, report.page)
+    if failed:
+        raise SystemExit(f"Failed: {'; '.join(failed)}. The reasons are above.")
+
+
+def one_part(task: Task, solvers: Sequence[TableSolver], options: argparse.Namespace) -> dict:
+    """Measure everybody on one task."""
+    say(f"# {task.key}: {task.shape_text}")
+    optimum = remembered_optimum(task, TIGHT * options.limit)
+    say(f"P* in {tuple(optimum)}, relative gap {optimum.relative_gap:.0e}")
+    found = measure(task, solvers, optimum, limit=options.limit, repeats=options.repeats, say=say)
+    return report.part(task, optimum, found, options.limit)
 
 
 def say(line: str) -> None:

@@ -6,8 +6,8 @@ import pytest
 from bench import ladder
 from bench.competitor import Effort
 from bench.optimum import Optimum
+from bench.ordinary import __main__ as command
 from bench.ordinary import report
-from bench.ordinary.__main__ import chosen
 from bench.ordinary.measure import TableMeasurement, TableRung, fastest_peer, measure
 from bench.ordinary.optimum import SECOND, TINY, certified_optimum, dual_bound, peers_fit
 from bench.ordinary.solvers import SOLVERS, TableSolver
@@ -103,6 +103,7 @@ def test_certified_optimum_of_a_problem_solved_by_hand():
     assert optimum.dual - 1e-12 <= 0.5 <= optimum.primal + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(("loss", "bias"), list(SECOND))
 def test_margins_of_a_tight_fit_bound_the_optimum(loss, bias, n_classes):
@@ -167,11 +168,28 @@ def test_results_keep_the_parts_of_earlier_runs(tmp_path, monkeypatch):
 
 
 def test_only_takes_families_losses_and_solvers():
-    tables, losses, solvers = chosen("letter,hinge,snapml")
+    tables, losses, solvers = command.chosen("letter,hinge,snapml")
     assert (tables, losses, solvers) == (["letter-raw", "letter-std"], ("hinge",), ["snapml"])
-    assert chosen(None) == (list(TABLES), LOSSES, list(SOLVERS))
+    assert command.chosen(None) == (list(TABLES), LOSSES, list(SOLVERS))
     with pytest.raises(SystemExit, match="a9b"):
-        chosen("a9b")
+        command.chosen("a9b")
+
+
+def test_a_task_that_fails_is_named_and_the_others_are_measured(tmp_path, monkeypatch, clock):
+    from bench import results as module
+
+    monkeypatch.setattr(module, "CACHE", tmp_path)
+    monkeypatch.setattr(module, "PAGES", tmp_path)
+
+    def one_part(task, solvers, options):
+        if task.loss == "hinge":
+            raise RuntimeError("the certificate is wrong")
+        return saved(clock) | {"table": task.table, "problem": f"{task.loss} {task.bias}"}
+
+    monkeypatch.setattr(command, "one_part", one_part)
+    with pytest.raises(SystemExit, match="wine-raw C=1 hinge regularized"):
+        command.main(["--only", "wine-raw,hinge,squared_hinge"])
+    assert list(Results.load("ordinary").parts) == ["wine-raw C=1 squared_hinge regularized"]
 
 
 @pytest.mark.parametrize("name", ["breast_cancer-raw", "wine-std", "diabetes-raw"])
