@@ -67,3 +67,8 @@ def proven_gap(model: Any) -> float | None:
 def gap_text(gap: float | None) -> str:
     """Write a relative gap."""
     return "-" if gap is None else f"{gap:.1e}"
+
+
+def missed(gap: float | None, threshold: float) -> str:
+    """Return how far a fit is off where it is further than a threshold, for a cell of a table."""
+    return "" if gap is not None and gap <= threshold else f" (only {gap_text(gap)})"

@@ -16,6 +16,7 @@ from typing import Any
 from bench.datasets.base import CACHE
 from bench.process import ROOT
 
+RUN = ("date", "processor", "command")  # what tells one run from another
 PAGES = ROOT / "docs" / "benchmarks"
 
 
@@ -44,9 +45,10 @@ class Results:
             results.facts, results.parts = record["facts"], record["parts"]
         return results
 
-    def put(self, key: str, part: Any, write: Callable[[Results], str]) -> None:
-        """Keep a part and write the page anew."""
-        self.parts[key] = part
+    def put(self, key: str, part: dict, write: Callable[[Results], str]) -> None:
+        """Keep a part, with the run that it comes from, and write the page anew."""
+        run = ", ".join(self.facts[k] for k in RUN if k in self.facts)
+        self.parts[key] = part | {"run": run}
         replace(self.file, json.dumps({"facts": self.facts, "parts": self.parts}, indent=1))
         replace(self.page, write(self))
 
@@ -65,5 +67,11 @@ def words(arguments: Sequence[str] | None) -> str:
 
 
 def facts_text(results: Results) -> str:
-    """Return the facts as a list."""
-    return "\n".join(f"- {name}: {fact}" for name, fact in results.facts.items())
+    """Return the facts as a list; where parts come from several runs, which from which."""
+    runs: dict[str, list[str]] = {}
+    for key, part in results.parts.items():
+        runs.setdefault(part.get("run", ""), []).append(key)
+    lines = [f"- {name}: {fact}" for name, fact in results.facts.items()]
+    if len(runs) > 1:
+        lines += [f"- run: {run}: {'; '.join(keys)}" for run, keys in runs.items()]
+    return "\n".join(lines)

@@ -58,7 +58,11 @@ def page(results: Results) -> str:
         parts = [p for p in results.parts.values() if p["problem"] == problem]
         if parts:
             pieces += [f"## {title}\n\n{table(short_rows(parts))}\n"]
-    pieces += ["## Raw against standardised\n\n" + table(scaling_rows(results)) + "\n"]
+    pieces += [
+        "## Raw against scaled (standardised, or else to [0, 1])\n\n"
+        + table(scaling_rows(results))
+        + "\n"
+    ]
     pieces += ["## Every competitor\n"] + [section(p) for p in results.parts.values()]
     return "\n".join(pieces)
 
@@ -71,7 +75,8 @@ def summary(results: Results) -> str:
         "within 1e-3 / 1e-5 of the certified optimum, ours with its defaults and proven. In "
         "brackets: relative to the fastest of LinearSVC, liblinear, snapml, SGDClassifier, "
         "LogisticRegression and LinearSVR, each at its best tolerance; below 1, ours is faster "
-        "(alone: no peer got there; a dash: ours did not, in time). All cores. "
+        "(alone: no peer got there; a dash: ours did not, in time; the fastest peer's seconds are "
+        "then given). All cores. "
         f"{results.facts['processor']}; {results.facts['date']}; `python -m bench.ordinary`; all "
         "competitors in `docs/benchmarks/ordinary.md`.\n\n"
         f"{crossed(results, [p for p in TITLES if p not in regression])}\n"
@@ -100,8 +105,11 @@ def crossing(one: dict | None) -> str:
     cells = []
     for threshold in THRESHOLDS:
         own, peer = own_best(one, threshold), fastest_peer(measured(one), threshold)
-        ratio = f"{own.seconds / peer[1].seconds:.2f}" if own and peer else "alone"
-        cells.append(f"{own.seconds:.2g} ({ratio})" if own else "-")
+        if own is None:
+            cells.append(f"- (peer {peer[1].seconds:.2g})" if peer else "-")
+            continue
+        ratio = f"{own.seconds / peer[1].seconds:.2f}" if peer else "alone"
+        cells.append(f"{own.seconds:.2g} ({ratio})")
     return " / ".join(cells)
 
 
@@ -140,10 +148,11 @@ def doubt(one: dict) -> str:
 
 
 def scaling_rows(results: Results) -> list[list[str]]:
-    """Return our seconds to a proven 1e-3 on raw and on standardised columns, and their ratio."""
-    rows = [["problem", "raw, s", "standardised, s", "ratio"], ["---", *["---:"] * 3]]
+    """Return our seconds to a proven 1e-3 on raw and on scaled columns, and their ratio."""
+    rows = [["problem", "raw, s", "scaled, s", "ratio"], ["---", *["---:"] * 3]]
     for key, one in results.parts.items():
-        other = results.parts.get(key.replace("-raw ", "-std "))
+        scaled = [key.replace("-raw ", f"-{kind} ") for kind in ("std", "unit")]
+        other = next((results.parts[k] for k in scaled if k in results.parts), None)
         if "-raw " not in key or other is None:
             continue
         raw, std = (own_best(p, THRESHOLDS[0]) for p in (one, other))

@@ -62,7 +62,7 @@ def part(C, seconds, gap):
 def test_sweep_shows_seconds_by_c_and_what_is_not_proven():
     parts = {"a9a 1": part(1.0, 0.5, 1e-4), "a9a 10": part(10.0, 2.0, 0.25)}
     results = Results("sweep", FACTS, parts)
-    row = "| a9a | - | - | - | 0.5 | 2 (2.5e-01) | - | - | - | 4.0 |"
+    row = "| a9a | - | - | - | 0.5 | 2 (2.5e-01) | - | - | - | over 4.0 |"
     assert row in sweep.summary(results)
     assert row in sweep.page(results)
     assert "| 10 | 2 | 3 | 2.5e-01 | none |" in sweep.page(results)

@@ -147,7 +147,7 @@ def test_summary_tells_who_did_not_get_there():
     ours = TableMeasurement("ours", True, [close])
     assert report.crossing(report.part(TASK, OPTIMUM, [ours], 20.0)) == "2 (alone) / -"
     peer = TableMeasurement("peer", False, [close])
-    assert report.crossing(report.part(TASK, OPTIMUM, [peer], 20.0)) == "- / -"
+    assert report.crossing(report.part(TASK, OPTIMUM, [peer], 20.0)) == "- (peer 2) / -"
 
 
 def test_an_optimum_that_is_badly_known_is_said_to_be(clock):
@@ -160,11 +160,18 @@ def test_results_keep_the_parts_of_earlier_runs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "CACHE", tmp_path)
     monkeypatch.setattr(module, "PAGES", tmp_path)
-    Results("x", {"date": "today"}).put("a", 1, lambda results: "first")
+    first = {"date": "yesterday", "processor": "abacus", "command": "x --only a"}
+    Results("x", first).put("a", {"seconds": 1}, lambda results: "first")
     again = Results.load("x")
-    again.put("b", 2, lambda results: " ".join(results.parts))
-    assert Results.load("x").parts == {"a": 1, "b": 2}
+    again.facts = first | {"date": "today", "command": "x"}
+    again.put("b", {"seconds": 2}, lambda results: " ".join(results.parts))
+    kept = Results.load("x")
+    assert [part["seconds"] for part in kept.parts.values()] == [1, 2]
     assert (tmp_path / "x.md").read_text() == "a b"
+    # Every part is listed under the run that it comes from.
+    text = module.facts_text(kept)
+    assert "- run: yesterday, abacus, x --only a: a" in text
+    assert "- run: today, abacus, x: b" in text
 
 
 def test_only_takes_families_losses_and_solvers():
