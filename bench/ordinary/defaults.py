@@ -19,8 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 from bench.datasets.base import cached, open_data
-from bench.fits import fitted, gap_text, proven_gap, timed_fit
-from bench.limited import within
+from bench.fits import fitted, fitted_within, gap_text, proven_gap
 from bench.machine import machine
 from bench.markdown import table
 from bench.ordinary.solvers import OURS
@@ -95,19 +94,13 @@ def measured(parts: Any, is_regression: bool, limit: float, repeats: int) -> lis
         score = float(fit.model.score(X_test, y_test))
         rows.append(row(name, fit.seconds, score, fit.warnings, proven_gap(fit.model)))
     for kind in PEERS[is_regression]:
-        seconds, rest = within(limit, lambda kind=kind: peer_fit(kind, parts, repeats))
-        rows.append(row(kind.__name__, seconds, *(rest or (None, []))))
+        fit = fitted_within(limit, kind, X, y, repeats)
+        if fit is None:
+            rows.append(row(kind.__name__, limit, None, []))
+            continue
+        score = float(fit.model.score(X_test, y_test))
+        rows.append(row(kind.__name__, fit.seconds, score, fit.warnings))
     return rows
-
-
-def peer_fit(kind: Callable[[], Any], parts: Any, repeats: int) -> tuple[float, Any]:
-    """Fit a peer while the limit lasts; return seconds, and score and warnings."""
-    X, X_test, y, y_test = parts
-    fits = [timed_fit(kind(), X, y)]
-    while len(fits) < repeats and fits[0].seconds < 1.0:
-        fits.append(timed_fit(kind(), X, y))
-    score = float(fits[0].model.score(X_test, y_test))
-    return min(fit.seconds for fit in fits), (score, fits[0].warnings)
 
 
 def row(

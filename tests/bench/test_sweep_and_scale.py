@@ -1,13 +1,15 @@
 """The pages of the sweep over C, of growing text and of plain defaults; the timing of fits."""
 
+import threading
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 
 from bench import fits, scale, sweep
-from bench.fits import fitted, proven_gap
+from bench.fits import fitted, fitted_within, proven_gap
 from bench.ordinary import defaults
 from bench.results import Results
 
@@ -41,6 +43,37 @@ def test_short_fits_are_timed_so_often_and_long_ones_twice(monkeypatch):
         fit = fitted(lambda left=left: MadeUp(clock, next(left)), None, None)
         assert (fit.seconds, fit.warnings) == (best, ["UserWarning"])
         assert next(left, None) is None
+
+
+class Endless(BaseEstimator):
+    def fit(self, X, y):
+        threading.Event().wait()
+
+
+def test_a_fit_that_does_not_end_in_time_is_none():
+    assert fitted_within(0.0, Endless, None, None) is None
+
+
+def test_fits_in_processes_of_their_own_bring_the_model_back():
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    fit = fitted_within(60.0, DummyClassifier, X, y, repeats=2)
+    assert fit.model.predict(X).tolist() == [0, 0]
+
+
+def test_everybody_fits_a_table_by_plain_constructors(monkeypatch):
+    import pegasos
+
+    for name in defaults.CLASSIFIERS:
+        monkeypatch.setattr(pegasos, name, lambda max_time: DummyClassifier())
+    monkeypatch.setitem(defaults.PEERS, False, (DummyClassifier,))
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    rows = defaults.measured((X, X, y, y), is_regression=False, limit=60.0, repeats=1)
+    assert [(r["solver"], r["score"]) for r in rows] == [
+        *((name, 0.5) for name in defaults.CLASSIFIERS), ("DummyClassifier", 0.5)
+    ]  # fmt: skip
+    monkeypatch.setattr(defaults, "fitted_within", lambda *a: None)  # as if it did not end
+    rows = defaults.measured((X, X, y, y), is_regression=False, limit=60.0, repeats=1)
+    assert rows[-1]["score"] is None
 
 
 def test_proven_gap_is_the_largest_of_several():
