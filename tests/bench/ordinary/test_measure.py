@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from bench import ladder
 from bench.competitor import Effort
@@ -119,6 +120,15 @@ def test_margins_of_a_tight_fit_bound_the_optimum(loss, bias, n_classes):
     assert dual_bound(task, elsewhere) < optimum.dual
 
 
+@pytest.mark.parametrize("container", [np.asarray, csr_array])
+def test_few_rows_keep_container_and_type(container):
+    rows = container(np.arange(8, dtype=np.float32).reshape(4, 2))
+    few = Task("t", "", rows, np.array([1, -1, 1, -1]), 0.1, "hinge", "regularized").few(2)
+    assert type(few.X) is type(rows)
+    assert few.X.dtype == np.float32
+    assert few.X.max() == 1.0
+
+
 def test_a_useless_bound_leaves_everybody_far_away():
     assert Optimum(TINY, 1.0).suboptimality(1.0) > 1e100
 
@@ -207,6 +217,7 @@ def test_tables_of_scikit_learn_make_tasks(name):
         assert task.C == pytest.approx(1.0)
         assert (task.epsilon > 0.0) == task.is_regression
         few = task.few(30)
+        assert np.abs(few.X).max() == 1.0
         assert few.is_regression or set(few.y.tolist()) == set(task.y.tolist())
 
 
