@@ -4,6 +4,7 @@
 # make slow    the slow tests, and those on real data in the folder PEGASOS_DATA
 # make hostile certificates of FITS=1000 cruel fits against an oracle of their own (some minutes)
 # make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
+# make bench-ordinary   the same on ordinary tables, scaled or not, with a bias (LIMIT=20 s per fit)
 # make clean   remove caches and build products (`distclean` also removes .venv)
 
 SHELL := bash
@@ -17,6 +18,7 @@ VENV ?= .venv
 JOBS ?= 2
 PYTEST_ARGS ?=
 FITS ?= 1000
+LIMIT ?= 20
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist=worksteal
 
@@ -36,7 +38,7 @@ PYTHON_FOLDERS := $(wildcard src tests bench examples)
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled slow hostile \
-        bench bench-kernel caches clean distclean
+        bench bench-ordinary bench-kernel caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -108,6 +110,14 @@ bench: $(VENV)/.installed-bench caches
 	  || { echo 'Set PEGASOS_DATA to the folder that holds the data sets.' >&2; exit 2; }
 	@mkdir -p docs/benchmarks
 	$(BIN)/python -m bench
+
+bench-ordinary: $(VENV)/.installed-bench caches
+	@test -n "$${PEGASOS_DATA:-}" \
+	  || { echo 'Set PEGASOS_DATA to the folder that holds the data sets.' >&2; exit 2; }
+	for part in ordinary ordinary.defaults sweep scale kernel.classes kernel.regression; do \
+	  $(BIN)/python -m bench.$$part --limit $(LIMIT); \
+	done
+	$(BIN)/python -m bench.kernel.predict
 
 bench-kernel: $(VENV)/.installed-bench caches
 	@test -n "$${PEGASOS_DATA:-}" \

@@ -11,7 +11,8 @@ recomputed here from the weights that a solver returns.
     python -m bench                       everything; writes docs/benchmarks/linear.md
     python -m bench --quick               two small sets, a few seconds per solver; prints only
     python -m bench --only a9a,linearsvc  some datasets or solvers by name; prints only
-    python -m bench --readme              copies the summary of the last full run into README.md
+    python -m bench --readme              copies the summaries of all last runs into README.md
 
-Solvers with kernels have a package of their own, `bench.kernel`.
+With a bias, other losses and all cores: `bench.ordinary`, `bench.sweep`, `bench.scale`. With
+kernels: `bench.kernel`. Each is a command of its own, with a page under docs/benchmarks.
 """

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for. A full run writes files; one of some datasets replaces their part."""
     options = parse(arguments)
     if options.readme:
-        readme.refresh()
+        print(f"Refreshed in README.md: {', '.join(readme.refresh()) or 'nothing'}.")
         return
     datasets, solvers = chosen(options.only, options.quick)
     limit = QUICK_LIMIT if options.quick else options.limit

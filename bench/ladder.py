@@ -4,7 +4,8 @@ Every solver climbs its own ladder of efforts, each rung a fit from scratch, unt
 within the finest threshold or the next rung would break the time limit. The time to a threshold is
 that of the fastest rung that got below it. Solvers take turns rung by rung, so a slow minute of the
 machine falls on all of them; rungs that count and are short are repeated, also in turns, and the
-shortest time is kept.
+shortest time is kept. A fit that was ended at the limit (`bench.limited`) has no model and ends its
+ladder.
 """
 
 from __future__ import annotations
@@ -47,35 +48,46 @@ def best(rungs: Sequence[Any], threshold: float) -> Any | None:
     return min(reached, key=lambda rung: rung.seconds, default=None)
 
 
-def climb(climbers: Sequence[Climber], limit: float, say: Callable[[str], None]) -> None:
+def climb(
+    climbers: Sequence[Climber],
+    limit: float,
+    say: Callable[[str], None],
+    finest: float = min(THRESHOLDS),
+) -> None:
     """Let the competitors climb their ladders in turns."""
     climbing = {climber.name: (climber, iter(climber.ladder)) for climber in climbers}
     while climbing:
         for name, (climber, ladder) in list(climbing.items()):
             effort = next(ladder, None)
-            if effort is None or is_over(climber.rungs, limit):
+            if effort is None or is_over(climber.rungs, limit, finest):
                 del climbing[name]
                 continue
             seconds, model = climber.fit(effort)
+            if model is None:
+                say(f"{name:24}  {effort!s:22}  {seconds:8.3f} s  ended at the limit")
+                del climbing[name]
+                continue
             rung = climber.judge(effort, seconds, model)
             climber.rungs.append(rung)
             say(f"{name:24}  {effort!s:22}  {seconds:8.3f} s  {rung.suboptimality:9.2e}")
 
 
-def is_over(rungs: Sequence[Rung], limit: float) -> bool:
+def is_over(rungs: Sequence[Rung], limit: float, finest: float = min(THRESHOLDS)) -> bool:
     """Tell whether the finest threshold is met or the next rung would take too long."""
     if not rungs:
         return False
     growth = max(2.0, rungs[-1].seconds / rungs[-2].seconds) if len(rungs) > 1 else 2.0
-    return rungs[-1].suboptimality <= min(THRESHOLDS) or growth * rungs[-1].seconds > limit
+    return rungs[-1].suboptimality <= finest or growth * rungs[-1].seconds > limit
 
 
-def repeat(climbers: Sequence[Climber], repeats: int) -> None:
+def repeat(
+    climbers: Sequence[Climber], repeats: int, thresholds: Sequence[float] = THRESHOLDS
+) -> None:
     """Time the short rungs that count again, in turns, and keep the shortest time."""
     for _ in range(repeats - 1):
         for climber in climbers:
             efforts = {str(effort): effort for effort in climber.ladder}
-            counting = {id(rung): rung for t in THRESHOLDS if (rung := best(climber.rungs, t))}
+            counting = {id(rung): rung for t in thresholds if (rung := best(climber.rungs, t))}
             for rung in counting.values():
                 if rung.seconds < SHORT:
                     seconds, _ = climber.fit(efforts[rung.effort])

@@ -1,25 +1,62 @@
-"""Put the summary of the last full run into README.md, between its two markers."""
+"""Put the summaries of the last runs into README.md, each between two markers of its own.
+
+    <!-- bench:ordinary:begin -->  ...  <!-- bench:ordinary:end -->
+
+A table is refreshed if its results are there; the others stay as they are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from bench import report, scale, sweep
+from bench.kernel import classes, predict, regression
+from bench.ordinary import defaults
+from bench.ordinary import report as ordinary
 from bench.process import ROOT
-from bench.report import load, summary
+from bench.results import Results
 
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+SUMMARIES: dict[str, Callable[[Results], str]] = {  # ordinary data first
+    ordinary.NAME: ordinary.summary,
+    defaults.NAME: defaults.summary,
+    sweep.NAME: sweep.summary,
+    scale.NAME: scale.summary,
+    classes.NAME: classes.summary,
+    regression.NAME: regression.summary,
+    predict.NAME: predict.summary,
+}
+LINEAR = "linear"  # of `python -m bench`, which keeps its results itself
 
 
-def refresh(path: Path = ROOT / "README.md") -> None:
-    """Rewrite what stands between the markers, and nothing else."""
-    sections, facts, _ = load()
-    path.write_text(with_summary(path.read_text(), summary(sections, facts)))
+def refresh(path: Path = ROOT / "README.md") -> list[str]:
+    """Rewrite what stands between the markers, and nothing else; return what was refreshed."""
+    found = summaries()
+    text = path.read_text()
+    for name, summary in found.items():
+        text = with_summary(text, name, summary)
+    path.write_text(text)
+    return list(found)
 
 
-def with_summary(text: str, table: str) -> str:
-    """Return the text with a new table between the markers."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"The text must hold {BEGIN} once and {END} once after it.")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"{before}{BEGIN}\n{table}{END}{after}"
+def summaries() -> dict[str, str]:
+    """Return the summaries of all results that are there."""
+    found = {}
+    for name, summary in SUMMARIES.items():
+        results = Results.load(name)
+        if results.parts:
+            found[name] = summary(results)
+    if report.RESULTS.exists():
+        sections, facts, _ = report.load()
+        found[LINEAR] = report.summary(sections, facts)
+    return found
+
+
+def with_summary(text: str, name: str, table: str) -> str:
+    """Return the text with a new table between the markers of that name."""
+    begin, end = f"<!-- bench:{name}:begin -->", f"<!-- bench:{name}:end -->"
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise ValueError(f"The text must hold {begin} once and {end} once after it.")
+    before, rest = text.split(begin)
+    after = rest.split(end)[1]
+    return f"{before}{begin}\n{table}{end}{after}"

@@ -121,6 +121,20 @@ def test_ladder_growth_is_taken_from_the_last_two_rungs():
     assert not is_over([], limit=0.0)
 
 
+def test_a_fit_that_was_ended_ends_its_ladder():
+    asked, rungs = [], []
+
+    def fit(effort):
+        asked.append(effort.epochs)
+        return (1.0, None) if effort.epochs == 2 else (1.0, "model")
+
+    ladder = tuple(Effort(epochs=k) for k in (1, 2, 4))
+    judge = lambda effort, seconds, model: Rung(str(effort), seconds, 1.0, 1.0)  # noqa: E731
+    module.climb([module.Climber("a", ladder, fit, judge, rungs)], 60.0, lambda line: None)
+    assert asked == [1, 2]
+    assert [rung.effort for rung in rungs] == ["1 epochs"]
+
+
 def test_an_objective_below_the_certified_bound_is_an_error():
     with pytest.raises(RuntimeError, match="certificate is wrong"):
         judged(DATASET, Optimum(0.6, 0.6), Effort(epochs=1), 1.0, y.astype(float))

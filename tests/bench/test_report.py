@@ -6,7 +6,8 @@ from bench import report
 from bench.__main__ import chosen
 from bench.ladder import Rung
 from bench.measure import Measurement
-from bench.readme import BEGIN, END, with_summary
+from bench.process import ROOT
+from bench.readme import LINEAR, SUMMARIES, refresh, with_summary
 from bench.report import Section, load, page, save, section_table, summary
 from bench.solvers import REFERENCE
 
@@ -14,6 +15,7 @@ OURS = Measurement("d", REFERENCE, [Rung("tol 0.01", 0.5, 1.0005, 5e-4)], 1.25, 
 PEER = Measurement("d", "peer", [Rung("4 epochs", 2.0, 1.005, 5e-3)])
 SECTION = Section("d lam=1", "3 x 2", (1.0, 1.0 + 1e-8), [OURS, PEER])
 FACTS = {"date": "today", "processor": "abacus"}
+BEGIN, END = "<!-- bench:x:begin -->", "<!-- bench:x:end -->"
 
 
 def cells(line):
@@ -54,15 +56,40 @@ def test_results_survive_being_saved(tmp_path, monkeypatch):
 
 def test_readme_is_replaced_between_its_markers_only():
     text = f"before\n{BEGIN}\nold\n{END}\nafter\n"
-    once = with_summary(text, "new\n")
+    once = with_summary(text, "x", "new\n")
     assert once == f"before\n{BEGIN}\nnew\n{END}\nafter\n"
-    assert with_summary(once, "new\n") == once
+    assert with_summary(once, "x", "new\n") == once
 
 
 @pytest.mark.parametrize("text", ["", BEGIN, f"{END} {BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
 def test_readme_without_its_markers_is_refused(text):
     with pytest.raises(ValueError, match="must hold"):
-        with_summary(text, "new\n")
+        with_summary(text, "x", "new\n")
+
+
+def test_readme_has_a_place_for_every_summary():
+    text = (ROOT / "README.md").read_text()
+    for name in (*SUMMARIES, LINEAR):
+        assert with_summary(text, name, "new\n").count("new\n") == text.count("new\n") + 1
+
+
+def test_refresh_changes_only_what_there_are_results_for(tmp_path, monkeypatch):
+    from bench import results
+
+    monkeypatch.setattr(report, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(results, "CACHE", tmp_path)
+    path = tmp_path / "README.md"
+    text = "".join(
+        f"<!-- bench:{name}:begin -->\nold {name}\n<!-- bench:{name}:end -->\n"
+        for name in (*SUMMARIES, LINEAR)
+    )
+    path.write_text(text)
+    assert refresh(path) == []
+    assert path.read_text() == text
+    save([SECTION], FACTS, 60.0)
+    assert refresh(path) == [LINEAR]
+    assert "old linear" not in path.read_text()
+    assert "old ordinary" in path.read_text()
 
 
 def test_only_chooses_datasets_and_solvers_and_refuses_other_names():

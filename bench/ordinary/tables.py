@@ -1,0 +1,177 @@
+"""The tables by name: `family-scaling`, each with its penalties, raw and scaled.
+
+    raw   the columns as the file has them       std   mean 0, spread 1       unit   range [0, 1]
+
+Regression is raw in the target as well (epsilon: a tenth of its spread), or standardised with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import datasets as sklearn_datasets
+from sklearn.datasets import load_svmlight_file
+
+from bench.datasets import a9a, mnist8
+from bench.datasets.base import cached, open_data
+from bench.datasets.cov1 import TRAINING_ROWS
+from bench.objective import Matrix
+from bench.ordinary.task import Task
+
+Data = tuple[Matrix, NDArray]
+CLASSIFICATION = (
+    ("hinge", "regularized"),
+    ("squared_hinge", "regularized"),
+    ("logistic", "regularized"),
+    ("logistic", "free"),
+)
+REGRESSION = (("epsilon_insensitive", "regularized"),)
+PART = 0.1  # epsilon, in spreads of the target
+
+
+class Table(NamedTuple):
+    """How to load a table, and what to ask on it."""
+
+    load: Callable[[], Data]
+    penalties: tuple[str, ...] = ("C=1",)
+    problems: tuple[tuple[str, str], ...] = CLASSIFICATION
+
+    def tasks(self, name: str, losses: tuple[str, ...]) -> Iterator[Task]:
+        """Yield the problems on this table, loaded once."""
+        asked = [problem for problem in self.problems if problem[0] in losses]
+        if not asked:
+            return
+        X, y = self.load()
+        epsilon = PART * float(np.std(y)) if self.problems is REGRESSION else 0.0
+        for penalty in self.penalties:
+            letter, value = penalty.split("=")
+            lam = float(value) if letter == "lam" else 1.0 / (float(value) * X.shape[0])
+            for loss, bias in asked:
+                yield Task(name, penalty, X, y, lam, loss, bias, epsilon)
+
+
+def standardised(load: Callable[[], Data]) -> Callable[[], Data]:
+    def scaled() -> Data:
+        X, y = load()
+        spread = X.std(axis=0)
+        return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)), y
+
+    return scaled
+
+
+def with_scaled_target(load: Callable[[], Data]) -> Callable[[], Data]:
+    def scaled() -> Data:
+        X, y = standardised(load)()
+        return X, (y - y.mean()) / y.std()
+
+    return scaled
+
+
+def in_unit_range(load: Callable[[], Data]) -> Callable[[], Data]:
+    def scaled() -> Data:
+        X, y = load()
+        low, high = X.min(axis=0), X.max(axis=0)
+        return np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0)), y
+
+    return scaled
+
+
+def covtype() -> Data:
+    """Return class 1 against the rest, the rows of `bench.datasets.cov1`, unscaled."""
+
+    def parse() -> Data:
+        with open_data("covtype", "covtype.csv.xz") as file:
+            file.readline()
+            table = np.loadtxt(file, delimiter=",", dtype=np.float64)
+        chosen = np.random.default_rng(0).permutation(len(table))[:TRAINING_ROWS]
+        return np.ascontiguousarray(table[chosen, :-1]), np.where(table[chosen, -1] == 1, 1, -1)
+
+    return cached("covtype-raw", parse)
+
+
+def mnist8_unit() -> Data:
+    return cached("mnist8", mnist8.parse)
+
+
+def mnist8_raw() -> Data:
+    X, y = mnist8_unit()
+    return np.rint(X * np.float32(255)), y
+
+
+def letter() -> Data:
+    """Return the 26 classes as 0..25."""
+
+    def parse() -> Data:
+        with open_data("letter", "letter.dat.xz") as file:
+            lines = [line.split(b",") for line in file.read().split()]
+        X = np.array([line[:-1] for line in lines], dtype=np.float64)
+        return X, np.array([line[-1][0] - ord("A") for line in lines])
+
+    return cached("letter", parse)
+
+
+def letter_halves() -> Data:
+    """Return A to M against N to Z."""
+    X, y = letter()
+    return X, np.where(y < 13, 1, -1)
+
+
+def cal_housing() -> Data:
+    def parse() -> Data:
+        with open_data("cal_housing", "cal_housing.csv.xz") as file:
+            file.readline()
+            table = np.loadtxt(file, delimiter=",", dtype=np.float64)
+        return np.ascontiguousarray(table[:, :-1]), table[:, -1]
+
+    return cached("cal_housing", parse)
+
+
+def abalone() -> Data:
+    def parse() -> Data:
+        with open_data("abalone", "abalone.xz") as file:
+            X, y = load_svmlight_file(file, n_features=8)
+        return X.toarray(), y
+
+    return cached("abalone", parse)
+
+
+def of_sklearn(name: str) -> Callable[[], Data]:
+    """Return a loader of one of scikit-learn's own tables; two classes become -1/+1."""
+
+    def load() -> Data:
+        X, y = getattr(sklearn_datasets, f"load_{name}")(return_X_y=True)
+        return X, np.where(y == 1, 1, -1) if name == "breast_cancer" else y
+
+    return load
+
+
+def diabetes() -> Data:
+    return sklearn_datasets.load_diabetes(return_X_y=True, scaled=False)
+
+
+COV1, MNIST8 = ("lam=1e-05", "lam=1e-06"), ("lam=0.0001", "lam=1e-05")
+TABLES = {
+    "breast_cancer-raw": Table(of_sklearn("breast_cancer")),
+    "breast_cancer-std": Table(standardised(of_sklearn("breast_cancer"))),
+    "wine-raw": Table(of_sklearn("wine")),
+    "wine-std": Table(standardised(of_sklearn("wine"))),
+    "digits-raw": Table(of_sklearn("digits")),
+    "diabetes-raw": Table(diabetes, problems=REGRESSION),
+    "abalone-raw": Table(abalone, problems=REGRESSION),
+    "abalone-std": Table(with_scaled_target(abalone), problems=REGRESSION),
+    "cal_housing-raw": Table(cal_housing, problems=REGRESSION),
+    "cal_housing-std": Table(with_scaled_target(cal_housing), problems=REGRESSION),
+    "letter2-raw": Table(letter_halves),
+    "letter2-std": Table(standardised(letter_halves)),
+    "letter-raw": Table(letter),
+    "letter-std": Table(standardised(letter)),
+    "a9a": Table(lambda: cached("a9a", a9a.parse), ("C=1", "C=100")),
+    "mnist8-raw": Table(mnist8_raw, MNIST8),
+    "mnist8-unit": Table(mnist8_unit, MNIST8),
+    "cov1-raw": Table(covtype, COV1),
+    "cov1-std": Table(standardised(covtype), COV1),
+    "cov1-unit": Table(in_unit_range(covtype), COV1),
+}
