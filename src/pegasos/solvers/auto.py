@@ -29,6 +29,8 @@ from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.protocol import Solver
 
+SIDE_BY_SIDE = 0.3  # of the first model's time: what each further one takes in SDCA
+ANSWERS = 0.2  # the part of the rows that answers Newton's method, for a loss with a kink
 MOST_COLUMNS = 4000  # for Newton's method
 MOST_MEMORY = 4.0  # of the rows' own, or
 SOME_MEMORY = 500e6  # bytes: what Newton's five numbers per row and model may take
@@ -47,7 +49,6 @@ class Rates(NamedTuple):
     smooth_steps: float = 6.0  # and for a smooth one
     read: float = 3.0  # a stored value, in two passes
     searched: float = 40.0  # a row, in a line search
-    answers: float = 0.2  # the part of the rows that answers, for a loss with a kink
     product: float = 0.04  # a product of two values by BLAS
     sparse_product: float = 0.5  # the same of a compressed row
     overhead: float = 150_000.0  # a step, whatever the data
@@ -91,9 +92,9 @@ def facts_of(problem: Problem) -> Facts:
 
 def epoch_of_sdca(facts: Facts, rates: Rates = RATES) -> float:
     """Predict the seconds of an epoch of SDCA; a row that is read serves all models."""
-    side_by_side = 1.0 + 0.3 * (facts.models - 1)
-    value = (rates.sparse_value if facts.is_sparse else rates.value) * side_by_side
-    return 1e-9 * (value * facts.values + rates.row * facts.models * facts.n + rates.epoch)
+    values = facts.values * (1.0 + SIDE_BY_SIDE * (facts.models - 1))
+    reading = (rates.sparse_value if facts.is_sparse else rates.value) * values
+    return 1e-9 * (reading + rates.row * facts.models * facts.n + rates.epoch)
 
 
 def seconds_of_sdca(facts: Facts, tol: float, rates: Rates = RATES) -> float:
@@ -103,17 +104,24 @@ def seconds_of_sdca(facts: Facts, tol: float, rates: Rates = RATES) -> float:
     return float(epochs * epoch_of_sdca(facts, rates))
 
 
+def answering(facts: Facts) -> float:
+    """Return how many rows answer in a step of Newton's method, typically."""
+    return facts.n if facts.is_smooth else min(facts.n, ANSWERS * facts.n + facts.d)
+
+
+def products(facts: Facts) -> tuple[float, float]:
+    """Return the products that a row costs: by BLAS, and one by one if it is compressed."""
+    in_a_row = facts.values / max(1, facts.n)
+    return float(facts.d**2), in_a_row**2 if facts.is_sparse else np.inf
+
+
 def step_of_newton(facts: Facts, rates: Rates = RATES) -> float:
     """Predict the seconds of a step of Newton's method, all models."""
-    n, d = facts.n, facts.d
-    answering = n if facts.is_smooth else min(n, rates.answers * n + d)
-    by_blas = rates.product * d * d
-    products = by_blas
-    if facts.is_sparse:
-        products = min(by_blas, rates.sparse_product * (facts.values / max(1, n)) ** 2)
-    work = rates.read * facts.values + rates.searched * n + answering * products
-    work += rates.product * d**3 / 3.0
-    return float(1e-9 * facts.models * (work + rates.overhead))
+    by_blas, one_by_one = products(facts)
+    a_row = min(rates.product * by_blas, rates.sparse_product * one_by_one)
+    work = rates.read * facts.values + rates.searched * facts.n + answering(facts) * a_row
+    work += rates.product * facts.d**3 / 3.0 + rates.overhead
+    return float(1e-9 * facts.models * work)
 
 
 def seconds_of_newton(facts: Facts, tol: float, rates: Rates = RATES) -> float:

@@ -1,0 +1,184 @@
+"""What SDCA and Newton's method take, and the numbers of `pegasos.solvers.auto` fitted to it.
+
+python -m bench.choice              measure on one core; print the fitted `Rates` and the choices
+python -m bench.choice --limit 5    seconds per fit (4)
+
+Both solvers run to 1e-3 on ordinary tables and on texts, for the losses hinge, squared hinge and
+logistic at three penalties. Epochs of SDCA are fitted by least squares of their logarithm, seconds
+of an epoch or a step by non-negative least squares of relative errors. The fit is printed as Python,
+to be put into `auto.py` by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from bench.datasets import DATASETS
+from bench.ordinary.tables import TABLES
+
+PENALTIES = (0.01, 1.0, 100.0)
+TABLE_NAMES = (
+    "breast_cancer-raw", "wine-std", "digits-raw", "letter2-std", "letter-raw", "a9a", "cov1-unit",
+    "mnist8-unit",
+)  # fmt: skip
+TEXT_NAMES = ("reuters", "news20")
+MOST_ROWS = 60_000
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, fit, and print how the choices would turn out."""
+    parser = argparse.ArgumentParser("python -m bench.choice")
+    parser.add_argument("--limit", type=float, default=4.0, help="seconds per fit (4)")
+    limit = parser.parse_args(arguments).limit
+    found = [record for data in sets() for record in measured(*data, limit)]
+    rates = fitted(found)
+    print("\nfitted:\n")
+    for name, value in rates._asdict().items():
+        print(f"    {name}: float = {value:.3g}")
+    judge(found, rates)
+
+
+def sets() -> Iterator[tuple[str, Any, Any]]:
+    """Yield names, rows and labels, (n, K) of -1 and +1."""
+    for name in TABLE_NAMES:
+        X, y = TABLES[name].load()
+        yield name, X[:MOST_ROWS], indicators(y[:MOST_ROWS])
+    for name in TEXT_NAMES:
+        data = DATASETS[name].load(1e-4)
+        yield name, data.X, indicators(data.y)
+
+
+def indicators(y: Any) -> Any:
+    """Return labels as columns of -1 and +1."""
+    columns = y[:, None] if y.min() < 0 else np.where(y[:, None] == np.unique(y), 1, -1)
+    return np.ascontiguousarray(columns, dtype=np.float64)
+
+
+def measured(name: str, X: Any, Y: Any, limit: float) -> Iterator[dict]:
+    """Run both solvers on a set for every loss and penalty."""
+    from pegasos.certificate.stopping import Stopping
+    from pegasos.data.compress import quickest
+    from pegasos.data.rows import as_rows
+    from pegasos.parallel import one_blas_thread
+    from pegasos.problem.losses import Hinge, Logistic, SquaredHinge
+    from pegasos.problem.objective import make_problem
+    from pegasos.solve import solve
+    from pegasos.solvers.auto import MOST_COLUMNS, facts_of
+    from pegasos.solvers.linear.sdca import SDCA
+    from pegasos.solvers.newton.newton import Newton
+
+    rows = quickest(as_rows(X))
+    for loss in (Hinge(), SquaredHinge(), Logistic()):
+        for C in PENALTIES:
+            problem = make_problem(loss, rows, Y, None, 1.0 / (C * X.shape[0]), "free")
+            record = {"name": name, "loss": type(loss).__name__, "C": C, "facts": facts_of(problem)}
+            for solver in (SDCA(), Newton()):
+                if isinstance(solver, Newton) and X.shape[1] > MOST_COLUMNS:
+                    continue
+                for budget in (0.01, limit):  # the first compiles
+                    begin = time.process_time()
+                    with one_blas_thread:
+                        end = solve(problem, solver, Stopping(max_iter=5000, max_time=budget))
+                    seconds = time.process_time() - begin
+                certificate = end.certificate
+                record[solver.name] = {
+                    "seconds": seconds, "epochs": max(1, certificate.epochs),
+                    "is_proven": certificate.relative_gap <= 1e-3,
+                }  # fmt: skip
+            print(record, flush=True)
+            yield record
+
+
+def fitted(found: list[dict]) -> Any:
+    """Fit the numbers of `auto.Rates`."""
+    from pegasos.solvers.auto import RATES
+
+    sdca = [r for r in found if r["sdca"]["is_proven"]]
+    newton = [r for r in found if r.get("newton", {}).get("is_proven")]
+    log_kappa = np.log1p([r["facts"].kappa for r in sdca])
+    growth, first = np.polyfit(log_kappa, np.log([r["sdca"]["epochs"] for r in sdca]), 1)
+    steps = {
+        smooth: float(
+            np.median([r["newton"]["epochs"] for r in newton if r["facts"].is_smooth == smooth])
+        )
+        for smooth in (False, True)
+    }
+    value, sparse_value, row, epoch = fit_times(
+        [terms_of_sdca(r["facts"]) for r in sdca],
+        [r["sdca"]["seconds"] / r["sdca"]["epochs"] for r in sdca],
+    )
+    read, searched, product, sparse_product, overhead = fit_times(
+        [terms_of_newton(r["facts"]) for r in newton],
+        [r["newton"]["seconds"] / r["newton"]["epochs"] for r in newton],
+    )
+    return RATES._replace(
+        value=value, sparse_value=sparse_value, row=row, epoch=epoch,
+        epochs=float(np.exp(first)), growth=float(growth),
+        steps=steps[False], smooth_steps=steps[True], read=read, searched=searched,
+        product=product, sparse_product=sparse_product, overhead=overhead,
+    )  # fmt: skip
+
+
+def fit_times(terms: list[list[float]], seconds: list[float]) -> list[float]:
+    """Return non-negative nanoseconds per term, by relative error."""
+    scale = 1e9 * np.array(seconds)
+    found, _ = nnls(np.array(terms) / scale[:, None], np.ones(len(terms)))
+    return [float(x) for x in found]
+
+
+def terms_of_sdca(facts: Any) -> list[float]:
+    """Return what the seconds of an epoch are a combination of; see `auto.epoch_of_sdca`."""
+    from pegasos.solvers.auto import SIDE_BY_SIDE
+
+    values = facts.values * (1.0 + SIDE_BY_SIDE * (facts.models - 1))
+    dense, compressed = (0.0, values) if facts.is_sparse else (values, 0.0)
+    return [dense, compressed, facts.models * facts.n, 1.0]
+
+
+def terms_of_newton(facts: Any) -> list[float]:
+    """Return what the seconds of a step are a combination of; see `auto.step_of_newton`."""
+    from pegasos.solvers.auto import answering, products
+
+    by_blas, of_rows = products(facts)
+    multiplied = answering(facts)
+    dense, compressed = (0.0, of_rows) if of_rows < by_blas / 8.0 else (by_blas, 0.0)
+    terms = [
+        facts.values, facts.n, multiplied * dense + facts.d**3 / 3.0, multiplied * compressed, 1.0,
+    ]  # fmt: skip
+    return [facts.models * term for term in terms]
+
+
+def judge(found: list[dict], rates: Any) -> None:
+    """Print what would be chosen, and what the better solver took."""
+    from pegasos.solvers.auto import seconds_of_newton, seconds_of_sdca
+
+    lost = []
+    print("\nset, loss, C: chosen; seconds of sdca, newton (* not proven)\n")
+    for record in found:
+        facts, both = record["facts"], {"sdca": record["sdca"], **only(record, "newton")}
+        is_newton = seconds_of_newton(facts, 1e-3, rates) < seconds_of_sdca(facts, 1e-3, rates)
+        chosen = "newton" if is_newton and "newton" in both else "sdca"
+        took = {
+            name: run["seconds"] * (1 if run["is_proven"] else 10) for name, run in both.items()
+        }
+        lost.append(took[chosen] / min(took.values()))
+        shown = ", ".join(
+            f"{run['seconds']:.3g}{'' if run['is_proven'] else '*'}" for run in both.values()
+        )
+        print(f"{record['name']}, {record['loss']}, {record['C']:g}: {chosen}; {shown}")
+    print(f"\nchosen / better: mean {np.mean(lost):.2f}, worst {max(lost):.1f}")
+
+
+def only(record: dict, name: str) -> dict:
+    """Return a part of a record as a dict of its own, if it is there."""
+    return {name: record[name]} if name in record else {}
+
+
+if __name__ == "__main__":
+    main()
