@@ -5,8 +5,8 @@ python -m bench.choice --limit 5    seconds per fit (4)
 
 Both solvers run to 1e-3 on ordinary tables and on texts, for the losses hinge, squared hinge and
 logistic at three penalties. Epochs of SDCA are fitted by least squares of their logarithm, seconds
-of an epoch or a step by non-negative least squares of relative errors. The fit is printed as Python,
-to be put into `auto.py` by hand.
+of an epoch or a step by non-negative least squares of relative errors. The fit is printed as
+Python, to be put into `auto.py` by hand.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ TRIALS = 30
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDER, WIDENINGS = 3, 10.0, 12
+SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Model:
     steps: int = 0  # at the present width
     failures: int = 0
     widenings: int = 0
+    narrowings: int = 0
 
     @property
     def smoothing(self) -> Smoothing:
@@ -81,13 +83,18 @@ def bias(columns: Columns, model: Model) -> float:
     return float(model.b - columns.m @ model.w[:, 0])
 
 
+def primal(problem: Problem, columns: Columns, model: Model) -> float:
+    """Return the objective."""
+    square = float(np.vdot(model.w, model.w))
+    if problem.bias_scale > 0.0:
+        square += (bias(columns, model) / problem.bias_scale) ** 2
+    return float(model.sums[VALUE] / problem.S + 0.5 * problem.lam * square)
+
+
 def relative_gap(problem: Problem, columns: Columns, model: Model) -> float:
     """Return the relative gap of the present weights and dual numbers, nearly."""
     gap = model.sums[GAP] / problem.S + rest(problem, columns, model)
-    penalty = np.vdot(model.w, model.w)
-    if problem.bias_scale > 0.0:
-        penalty += (bias(columns, model) / problem.bias_scale) ** 2
-    dual = model.sums[VALUE] / problem.S + 0.5 * problem.lam * penalty - gap
+    dual = primal(problem, columns, model) - gap
     return 0.0 if gap == 0.0 else float(gap / dual) if dual > 0.0 else np.inf
 
 
@@ -98,6 +105,7 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     if model.q == 0.0 or not is_solved:
         return
     model.B[:], model.D[:], model.steps = model.A, 0.0, 0
+    model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
     model.q = max(THINNEST * model.unit, (SLOWLY if is_thin else NARROWER) * model.q)
     if model.is_smooth and is_thin:
@@ -122,8 +130,16 @@ def step(problem: Problem, columns: Columns, model: Model) -> None:
     model.damping *= 0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
     model.move(problem, u)
-    if model.failures >= FAILURES and model.widenings < WIDENINGS:
+    fails = model.failures >= FAILURES
+    if (fails or is_stiff(model)) and model.widenings < WIDENINGS:
         widen(problem, model)
+
+
+def is_stiff(model: Model) -> bool:
+    """Whether rows are nearly satisfied before any multiplier is known, as separable ones are."""
+    if model.narrowings > 0:
+        return False
+    return float(np.abs(model.A).max()) * max(model.q, model.unit) < SATISFIED * model.unit
 
 
 def widen(problem: Problem, model: Model) -> None:
@@ -183,12 +199,12 @@ def line_search(
         return lam * (across + u * along) + first, lam * along + second
 
     u, low, high = 1.0, 0.0, math.inf
-    flat = -FLAT * rise(0.0)[0]
-    if flat <= 0.0:  # all that is left is rounding
+    first = rise(0.0)[0]
+    if first >= 0.0:  # all that is left is rounding
         return 0.0
     for _ in range(TRIALS):
         slope, bend = rise(u)
-        if abs(slope) <= flat:
+        if abs(slope) <= -FLAT * first:
             break
         low, high = (u, high) if slope < 0.0 else (low, u)
         better = u - slope / bend if bend > 0.0 else math.inf
