@@ -14,6 +14,8 @@ Shrinking: rows that sit at a bound and did not move at two visits running are l
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
 over all rows, so a certificate never sees a row that was left out.
 
+Large sparse data of one model: blocks of rows side by side, on threads (`cocoa`).
+
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
 [SZ13]     Shalev-Shwartz, Zhang. Stochastic dual coordinate ascent methods for regularized loss
@@ -32,6 +34,7 @@ from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretch
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
+from pegasos.parallel import each
 from pegasos.problem.gap import add_gap
 from pegasos.problem.losses import dual_step, lower, upper
 from pegasos.problem.objective import (
@@ -43,6 +46,15 @@ from pegasos.problem.objective import (
     weight,
 )
 from pegasos.solvers.checks import check_flag
+from pegasos.solvers.linear.cocoa import (
+    Blocks,
+    Weights,
+    join,
+    new_blocks,
+    round_length,
+    shares,
+    write_before,
+)
 from pegasos.solvers.linear.constant import FREE_SCALE
 from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint
@@ -76,7 +88,7 @@ class SdcaState:
     """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature.
 
     Rows far from the origin are seen from `centre` (`offsets`); W then may have more rows than
-    features (`CsrRows`).
+    features (`CsrRows`). `blocks` are None where a pass is not cut into blocks.
     """
 
     A: FloatArray
@@ -89,6 +101,7 @@ class SdcaState:
     room: Room
     stretches: Stretches
     centre: Centre
+    blocks: Blocks | None
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -118,9 +131,10 @@ class SDCA(Options):
         scale = problem.bias_scale
         if problem.is_free:
             scale = FREE_SCALE * typical_length(problem, squares)
+        height = weight_count(problem.rows)
         state = SdcaState(
             A=np.zeros((n, K)) if previous is None else previous.A,
-            W=np.zeros((weight_count(problem.rows), K)),
+            W=np.zeros((height, K)),
             constant=Constant(scale, np.zeros(K), np.zeros(K)),
             square_norms=squares,
             order=identity(n),
@@ -129,6 +143,7 @@ class SDCA(Options):
             room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
+            blocks=new_blocks(problem.rows, height, K),
         )
         _, beta, offset = state.constant
         if previous is not None:
@@ -147,12 +162,18 @@ class SDCA(Options):
             state.room.met[:] = 0.0
             state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
         _, length = blocks(problem.rows)[0]
-        stop = min(state.active, state.position + length)
+        in_round = 0
+        if state.blocks is not None:
+            in_round = round_length(problem.rows, state.active, len(state.W))
+        stop = min(state.active, state.position + min(length, in_round or length))
         order = state.order[state.position : stop]
-        sdca_pass(
-            problem, order, state.square_norms, state.A, flat(state.W), state.idle,
-            state.constant, state.room,
-        )  # fmt: skip
+        if state.blocks is not None and in_round:
+            advance_blocks(problem, state, state.blocks, order)
+        else:
+            sdca_pass(
+                problem, order, state.square_norms, state.A, flat(state.W), state.idle,
+                state.constant, state.room,
+            )  # fmt: skip
         state.position = stop
         ends_pass = stop == state.active
         ends_epoch = ends_pass and state.extra_passes == 0
@@ -184,6 +205,29 @@ class SDCA(Options):
 
     def dual_point(self, problem: Problem, state: SdcaState) -> DualPoint:
         return DualPoint(state.A, 1.0)
+
+
+def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: Any) -> None:
+    """Go through a round: blocks of the rows of `order` side by side, then together."""
+    scale, beta, offset = state.constant
+    w, room = flat(state.W), state.room
+    steeper = problem._replace(lam=problem.lam / blocks.sigma)
+    blocks.met[:] = 0.0
+    parts = shares(order)
+    starts = np.cumsum([0, *map(len, parts)])
+
+    def work(b: int) -> None:
+        blocks.V[b], blocks.beta[b] = w, beta
+        write_before(state.A, parts[b], blocks.before[starts[b] :])
+        sdca_pass(
+            steeper, parts[b], state.square_norms, state.A, blocks.V[b], state.idle,
+            Constant(scale, blocks.beta[b], offset),
+            Room(blocks.met[b], np.empty_like(room.z), np.empty_like(room.step)),
+        )  # fmt: skip
+
+    each(work, range(len(parts)))
+    room.met[:] += blocks.met.sum(axis=0)
+    join(blocks, problem, Weights(w, beta, offset), order, state.A)
 
 
 @kernel
