@@ -14,7 +14,8 @@ Shrinking: rows that sit at a bound and did not move at two visits running are l
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
 over all rows, so a certificate never sees a row that was left out.
 
-Large sparse data of one model: blocks of rows side by side, on threads (`cocoa`).
+From a cold start at a small lam the way may lead over larger ones (`continuation`). Large sparse
+data of one model: blocks of rows side by side, on threads (`cocoa`).
 
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
@@ -56,6 +57,7 @@ from pegasos.solvers.linear.cocoa import (
     write_before,
 )
 from pegasos.solvers.linear.constant import FREE_SCALE
+from pegasos.solvers.linear.continuation import Continuation
 from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -102,6 +104,7 @@ class SdcaState:
     stretches: Stretches
     centre: Centre
     blocks: Blocks | None
+    continuation: Continuation
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -144,6 +147,7 @@ class SDCA(Options):
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
             blocks=new_blocks(problem.rows, height, K),
+            continuation=Continuation(may_begin=previous is None),
         )
         _, beta, offset = state.constant
         if previous is not None:
@@ -156,7 +160,8 @@ class SDCA(Options):
         return state
 
     def advance(self, problem: Problem, state: SdcaState) -> Advance:
-        problem = seen(problem, state.centre)
+        own = seen(problem, state.centre)
+        problem = state.continuation.now(own)
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
@@ -188,6 +193,8 @@ class SDCA(Options):
                 active = max(1, int(np.count_nonzero(state.idle < IDLE_VISITS)))
                 state.extra_passes = min(EXTRA_PASSES, len(state.idle) // active - 1)
         estimate = self._estimate(problem, state) if ends_epoch else np.nan
+        if ends_epoch and change_lam(own, state, estimate):
+            estimate = np.nan  # it was of another problem
         return Advance(len(order), ends_epoch, estimate)
 
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
@@ -205,6 +212,26 @@ class SDCA(Options):
 
     def dual_point(self, problem: Problem, state: SdcaState) -> DualPoint:
         return DualPoint(state.A, 1.0)
+
+
+def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
+    """Begin anew at a larger lam or go on to a smaller one, if it is time to; see `continuation`.
+
+    Tell whether the estimate was not of the problem itself, or is not any more.
+    """
+    way, (scale, beta, offset) = state.continuation, state.constant
+    was_away = way.lam is not None
+    if way.must_begin_anew(problem, state.square_norms, estimate):
+        for array in (state.A, state.W, beta, state.idle):
+            array[:] = 0
+        state.extra_passes, growth = 0, 0.0
+    else:
+        growth = way.goes_on(problem, estimate)
+        state.W *= growth
+        beta *= growth
+    if growth != 1.0 and problem.is_free:
+        offset[:] = starting_biases(way.now(problem), state.W) - scale * beta
+    return was_away or way.lam is not None
 
 
 def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: Any) -> None:
