@@ -15,7 +15,7 @@ passes over the others, as many as take the time of one pass over all; every epo
 over all rows, so a certificate never sees a row that was left out.
 
 From a cold start at a small lam the way may lead over larger ones (`continuation`). Large sparse
-data of one model: blocks of rows side by side, on threads (`cocoa`).
+data of one model: blocks of rows side by side, on threads (`cocoa`); of many: groups (`groups`).
 
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
@@ -58,6 +58,13 @@ from pegasos.solvers.linear.cocoa import (
 )
 from pegasos.solvers.linear.constant import FREE_SCALE
 from pegasos.solvers.linear.continuation import Continuation
+from pegasos.solvers.linear.groups import (
+    Group,
+    Groups,
+    advance_groups,
+    columns_of_groups,
+    of_columns,
+)
 from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -103,8 +110,8 @@ class SdcaState:
     room: Room
     stretches: Stretches
     centre: Centre
-    blocks: Blocks | None
     continuation: Continuation
+    blocks: Blocks | None = None
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -128,16 +135,32 @@ class SDCA(Options):
         """Refuse options that make no sense, whatever the data."""
         check_flag(self, "shrinking")
 
-    def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState:
-        (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState | Groups:
         problem, squares = centred(problem)
+        A = None if previous is None else previous.A
+        groups = []
+        for columns in columns_of_groups(problem.rows, problem.costs.Y.shape[1]):
+            Y = np.ascontiguousarray(problem.costs.Y[:, columns])
+            part = None if A is None else np.ascontiguousarray(A[:, columns])
+            state = self._begin(of_columns(problem, Y), squares, seed, part)
+            groups.append(Group(columns, Y, state))
+        if len(groups) > 1:
+            return Groups(groups)
+        only: SdcaState = groups[0].state
+        only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
+        return only
+
+    def _begin(
+        self, problem: Problem, squares: FloatArray, seed: int, A: FloatArray | None
+    ) -> SdcaState:
+        """Build the state of a run of models that share their passes, from duals A if given."""
+        (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
         scale = problem.bias_scale
         if problem.is_free:
             scale = FREE_SCALE * typical_length(problem, squares)
-        height = weight_count(problem.rows)
         state = SdcaState(
-            A=np.zeros((n, K)) if previous is None else previous.A,
-            W=np.zeros((height, K)),
+            A=np.zeros((n, K)) if A is None else A,
+            W=np.zeros((weight_count(problem.rows), K)),
             constant=Constant(scale, np.zeros(K), np.zeros(K)),
             square_norms=squares,
             order=identity(n),
@@ -146,11 +169,10 @@ class SDCA(Options):
             room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
-            blocks=new_blocks(problem.rows, height, K),
-            continuation=Continuation(may_begin=previous is None),
+            continuation=Continuation(may_begin=A is None),
         )
         _, beta, offset = state.constant
-        if previous is not None:
+        if A is not None:
             state.W[:] = combination(problem, state.A)
             s = problem.costs.weights.values[:, None]
             total = (s * state.A).sum(axis=0) / (problem.lam * problem.S)
@@ -159,7 +181,17 @@ class SDCA(Options):
             offset[:] = starting_biases(problem, state.W) - scale * beta
         return state
 
-    def advance(self, problem: Problem, state: SdcaState) -> Advance:
+    def advance(self, problem: Problem, state: SdcaState | Groups) -> Advance:
+        if isinstance(state, Groups):
+            return advance_groups(self._advance, problem, state)
+        return self._advance(problem, state)
+
+    def leave_out(self, state: SdcaState | Groups, is_done: Any) -> None:
+        """Take note of which models (K,) are done: they need not be advanced any more."""
+        if isinstance(state, Groups):
+            state.leave_out(is_done)
+
+    def _advance(self, problem: Problem, state: SdcaState) -> Advance:
         own = seen(problem, state.centre)
         problem = state.continuation.now(own)
         if state.position == 0:
@@ -206,11 +238,11 @@ class SDCA(Options):
             return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
 
     def iterate(
-        self, problem: Problem, state: SdcaState
+        self, problem: Problem, state: SdcaState | Groups
     ) -> tuple[FloatArray, FloatArray] | None:
         return None
 
-    def dual_point(self, problem: Problem, state: SdcaState) -> DualPoint:
+    def dual_point(self, problem: Problem, state: SdcaState | Groups) -> DualPoint:
         return DualPoint(state.A, 1.0)
 
 
