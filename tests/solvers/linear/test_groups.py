@@ -8,7 +8,7 @@ from pegasos.certificate.stopping import Stopping
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.solve import solve
 from pegasos.solvers.linear import groups
-from pegasos.solvers.linear.groups import MODELS, Groups, columns_of_groups, of_columns
+from pegasos.solvers.linear.groups import FEW, Groups, columns_of_groups, of_columns
 from pegasos.solvers.linear.sdca import SDCA
 from tests.conftest import draw
 
@@ -20,20 +20,13 @@ def _small(monkeypatch):
 
 
 @pytest.mark.fast
-@pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("K", [1, 2, 3, 17, 40])
-def test_groups_cover_all_models_in_nearly_equal_sizes(K):
-    cuts = columns_of_groups(draw(Hinge()).problem.rows, K)
-    sizes = [len(range(K)[cut]) for cut in cuts]
-    assert np.concatenate([np.arange(K)[cut] for cut in cuts]).tolist() == list(range(K))
-    assert max(sizes) - min(sizes) <= 1
-    assert max(sizes) <= MODELS
-    assert len(cuts) >= min(K, 2)
-
-
-@pytest.mark.fast
-def test_models_of_small_data_share_their_passes():
-    assert columns_of_groups(draw(Hinge()).problem.rows, 5) == [slice(0, 5)]
+def test_a_few_models_run_alone_on_large_data_and_others_share_their_passes(monkeypatch):
+    rows = draw(Hinge()).problem.rows
+    assert columns_of_groups(rows, 5) == [slice(0, 5)]
+    monkeypatch.setattr(groups, "LARGE", 1)
+    assert columns_of_groups(rows, 1) == [slice(0, 1)]
+    assert columns_of_groups(rows, 3) == [slice(0, 1), slice(1, 2), slice(2, 3)]
+    assert columns_of_groups(rows, FEW + 1) == [slice(0, FEW + 1)]
 
 
 @pytest.mark.fast

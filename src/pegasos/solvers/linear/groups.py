@@ -1,9 +1,10 @@
-"""Many models: groups of columns, each a run of its own, on threads.
+"""Several models on large data: each a run of its own, on threads.
 
-Models of a group share each pass over the rows: a row is read once and serves them all. Groups do
-not share it, but run side by side, have rows to leave out of their own, and a group whose models
-are all certified is not advanced any more. Which models make a group follows from their number, so
-that results do not depend on the number of threads.
+Models that share a pass read each row once, which pays where they are many. Up to a dozen fare
+better alone: side by side, each with rows of its own to leave out, and none is advanced any more
+once it is certified (30,000 text-like rows, C = 1, 3 and 10 classes: 8.2 and 8.6 passes a model
+instead of 10 and 11). Which models run alone follows from the data, so that results do not depend
+on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from pegasos.parallel import each
 from pegasos.problem.objective import Problem
 from pegasos.solvers.protocol import Advance
 
-MODELS = 8  # in a group, at most: a line of cache
-LARGE = 2_000_000  # stored values times models from which groups pay
+FEW = 12  # models that fare better alone
+LARGE = 2_000_000  # stored values times models from which threads pay
 
 
 @dataclass
 class Group:
-    """Some models: which columns, their targets Y (n, columns), the state of their run.
+    """Models that share their passes: which columns, their targets Y, the state of their run.
 
     `is_done` says that they are as good as they are to be; `has_ended`, that they wait for other
     groups to end their epoch; `estimate` is the run's own, of its last epoch.
@@ -61,10 +62,10 @@ class Groups:
 
 
 def columns_of_groups(rows: Rows, K: int) -> list[slice]:
-    """Cut K models into groups of nearly the same size; one group where data is small."""
-    count = max(2, -(-K // MODELS)) if K > 1 and stored_values(rows) * K >= LARGE else 1
-    cuts = [g * K // count for g in range(count + 1)]
-    return [slice(cuts[g], cuts[g + 1]) for g in range(count)]
+    """Return which of K models share their passes."""
+    if 1 < K <= FEW and stored_values(rows) * K >= LARGE:
+        return [slice(k, k + 1) for k in range(K)]
+    return [slice(0, K)]
 
 
 def of_columns(problem: Problem, Y: FloatArray) -> Problem:

@@ -14,8 +14,8 @@ Shrinking: rows that sit at a bound and did not move at two visits running are l
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
 over all rows, so a certificate never sees a row that was left out.
 
-From a cold start at a small lam the way may lead over larger ones (`continuation`). Large sparse
-data of one model: blocks of rows side by side, on threads (`cocoa`); of many: groups (`groups`).
+From a cold start at a small lam the way may lead over larger ones (`continuation`). On large data
+threads take blocks of rows of one model (`cocoa`), or one of a few models each (`groups`).
 
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
