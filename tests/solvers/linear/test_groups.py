@@ -6,6 +6,7 @@ import pytest
 from pegasos import parallel
 from pegasos.certificate.stopping import Stopping
 from pegasos.problem.losses import Hinge, SquaredHinge
+from pegasos.problem.objective import VALUES_PER_CALL
 from pegasos.solve import solve
 from pegasos.solvers.linear import groups
 from pegasos.solvers.linear.groups import FEW, Groups, columns_of_groups, of_columns
@@ -36,6 +37,7 @@ def test_a_group_runs_as_it_does_alone_and_is_left_out_when_done():
     solver, Y = SDCA(shrinking=False), drawn.y[:, :1].copy()
     state = solver.start(drawn.problem, 7, None)
     assert isinstance(state, Groups)
+    assert sum(group.state.values_per_call for group in state.groups) <= VALUES_PER_CALL
     for _ in range(4):
         solver.advance(drawn.problem, state)
     alone = solver.start(of_columns(drawn.problem, Y), 7, None)

@@ -39,6 +39,7 @@ from pegasos.parallel import each
 from pegasos.problem.gap import add_gap
 from pegasos.problem.losses import dual_step, lower, upper
 from pegasos.problem.objective import (
+    VALUES_PER_CALL,
     Problem,
     blocks,
     combination,
@@ -112,6 +113,7 @@ class SdcaState:
     centre: Centre
     continuation: Continuation
     blocks: Blocks | None = None
+    values_per_call: int = VALUES_PER_CALL
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -145,6 +147,8 @@ class SDCA(Options):
             state = self._begin(of_columns(problem, Y), squares, seed, part)
             groups.append(Group(columns, Y, state))
         if len(groups) > 1:
+            for group in groups:  # they may all have to wait for one thread
+                group.state.values_per_call //= len(groups)
             return Groups(groups)
         only: SdcaState = groups[0].state
         only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
@@ -198,7 +202,7 @@ class SDCA(Options):
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
             state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
-        _, length = blocks(problem.rows)[0]
+        _, length = blocks(problem.rows, state.values_per_call)[0]
         in_round = 0
         if state.blocks is not None:
             in_round = round_length(problem.rows, state.active, len(state.W))
