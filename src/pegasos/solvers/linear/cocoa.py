@@ -11,7 +11,7 @@ Then the blocks' d_b are added up. The dual rises as long as
     rho = ||sum_b d_b||^2 / sum_b ||d_b||^2
 
 is at most sigma. sigma = number of blocks is always safe, and slow [MSJJRT15]. But rows of text
-have little in common: rho is close to 1. So sigma is what rho was in the round before. Where that
+have little in common: rho is close to 1. So sigma is a little above the last rho. Where that
 turns out too little, a share theta of the step is taken: the best by the dual on that line, whose
 gains are taken to be linear (they are concave: it rises by more), but no less than sigma/rho, at
 which it rises by theta times what the blocks gain by their own measure.
@@ -41,6 +41,7 @@ ROUNDS = 16  # in a pass, at most
 FEWEST = 2  # rounds in a pass: with fewer, blocks would know too little of each other
 VALUES_PER_ROUND = 400_000  # at least: less would not pay for threads
 VALUES_PER_WEIGHT = 10  # of a round: copies of w must be little beside it
+RISE, ROOM = 1.5, 1.05  # sigma against rho - 1, and in all: the next rho may be larger
 
 
 @dataclass
@@ -107,7 +108,7 @@ def join(blocks: Blocks, problem: Problem, weights: Weights, order: Any, A: Floa
         step_back(A, order, blocks.before, theta)
     add_changes(w, u, v, theta / sigma)
     beta += theta / sigma * moved.sum(axis=0)
-    blocks.sigma = min(float(BLOCKS), max(1.0, rho))
+    blocks.sigma = min(float(BLOCKS), ROOM * (1.0 + RISE * max(0.0, rho - 1.0)))
 
 
 @kernel
