@@ -3,7 +3,7 @@
 A step along row i can move a_i by about 1/q_i, q_i = s_i ||x_i||^2 / (lam S). Where q is large, the
 first epochs go to and fro between rows that have much in common. Most data does not mind: text-like
 rows at C = 1e4 take 31 passes to 1e-3, over larger lam 75. Other data takes thousands: Reuters
-(money-fx), C = 1e4: 1,628 passes; over larger lam 171.
+(money-fx), C = 1e4: 1,628 passes; with continuation 229.
 
 So a run begins at its own lam. If after PATIENCE epochs, or up to twice as many, its estimate of
 the gap is HOPELESS, it begins anew at a lam for which the typical q is 1, and goes on to one FACTOR
