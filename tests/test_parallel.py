@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pegasos import parallel
-from pegasos.parallel import cores, each, ranges
+from pegasos.parallel import cores, each, limited_to, ranges
 
 pytestmark = pytest.mark.fast
 
@@ -111,8 +111,28 @@ def test_no_more_parts_are_under_way_than_may_be(at_once):
             running[0] -= 1
 
     each(work, range(9), at_once)
-    assert done.tolist() == [1] * 9
+    with limited_to(at_once):
+        each(work, range(9))
+        each(work, range(9), 5)
+    assert done.tolist() == [3] * 9
     assert most[0] <= at_once
+
+
+def test_a_limit_ends_with_its_block_and_is_of_this_thread_alone():
+    found = []
+
+    def look():
+        found.append(getattr(parallel._here, "limit", None))
+
+    with limited_to(3):
+        with limited_to(1):
+            look()
+        look()
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+    look()
+    assert found == [1, 3, None, None]
 
 
 class Library:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ContextDecorator
+from contextlib import ContextDecorator, contextmanager
 from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
@@ -30,13 +30,29 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+@contextmanager
+def limited_to(threads: int | None) -> Iterator[None]:
+    """Let `each` have no more parts under way at a time, in what this thread does meanwhile.
+
+    None is no limit but the number of cores.
+    """
+    before = getattr(_here, "limit", None)
+    _here.limit = threads
+    try:
+        yield
+    finally:
+        _here.limit = before
+
+
 def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = None) -> None:
     """Do the work on every part, on all cores; return when all are done.
 
-    No more than `at_once` parts are under way at a time. Within the work of another call it is done
-    by the thread that asks: none may be free.
+    No more than `at_once` parts are under way at a time, nor than this thread is `limited_to`.
+    Within the work of another call it is done by the thread that asks: none may be free.
     """
     parts = list(parts)
+    limit = getattr(_here, "limit", None)
+    at_once = min((n for n in (at_once, limit) if n is not None), default=None)
     if at_once is not None and 1 < at_once < min(cores(), len(parts)):
         shares = [parts[k::at_once] for k in range(at_once)]
         each(lambda share: each(work, share, 1), shares)

@@ -296,6 +296,8 @@ class _Run:
         self.watch.certified(record, seconds_left)
         self.next_check = self.epochs + self._patience()
         self.next_hint = self.epochs + 1 + self.epochs // 10
+        if hasattr(self.solver, "leave_out"):
+            self.solver.leave_out(state, self.judge.relative_gap() <= self._target())
 
     def _offer(self, state: Any) -> Offer:
         """Return what the solver offers at present."""

@@ -70,6 +70,8 @@ PARAMETERS = [
     ("n_pairs", [None, HUGE, 10**10], A_NUMBER.format("n_pairs", "n_pairs")),
     ("warm_start", ["yes", 1, 0, None, [True], np.array([True, False])],
      r"warm_start must be True or False; got "),
+    ("n_jobs", [0, -2, 1.5, np.nan, np.inf, *NO_NUMBERS],
+     r"n_jobs must be a whole number of threads, 1 or more, or -1 or None .*; got n_jobs="),
     ("verbose", [-1, "1", None, 1.5, [1], np.nan], r"verbose must be 0 or 1; got "),
     ("random_state", ["abc", -1, 1.5, np.nan, 2**32, HUGE, [[1.5]], {}, np.random.default_rng(0)],
      r"random_state must be a whole number from 0 to 2\*\*32 - 1, .* got "),

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from pegasos import parallel
+from pegasos.problem import objective
 from pegasos.problem.losses import Hinge
-from pegasos.problem.objective import combination, flat, make_problem, weight
+from pegasos.problem.objective import combination, flat, make_problem, parts, weight
 from tests.reference import objective as reference
 
 
@@ -25,6 +27,35 @@ def test_combination_of_many_models_is_that_of_each(draw):
     for k in range(3):
         expected = reference.combination(drawn.X, drawn.weights, drawn.lam, A[:, k])
         np.testing.assert_allclose(W[:, k], expected, atol=1e-12)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("K", [1, 3])
+def test_sums_over_parts_are_the_same_bits_on_any_number_of_threads(draw, monkeypatch, kind, K):
+    drawn = draw(Hinge(), kind=kind, K=K, n=200, d=2, weighted=True)
+    A, found = np.random.default_rng(0).standard_normal(drawn.y.shape), []
+    monkeypatch.setattr(objective, "VALUES_PER_PART", 10)
+    assert parts(drawn.problem.rows)[0][0] == 0
+    assert parts(drawn.problem.rows)[-1][1] == 200
+    assert objective.sum_places(drawn.problem.rows, 2, K) == objective.SUMS
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(parallel, "cores", lambda threads=threads: threads)
+        monkeypatch.setattr(parallel, "_pools", {})
+        found.append(combination(drawn.problem, A))
+    for k in range(K):
+        expected = reference.combination(drawn.X, drawn.weights, drawn.lam, A[:, k])
+        np.testing.assert_allclose(found[0][:, k], expected, atol=1e-11)
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+@pytest.mark.fast
+def test_places_for_sums_stay_within_their_room(draw, monkeypatch):
+    rows = draw(Hinge(), n=300).problem.rows
+    monkeypatch.setattr(objective, "VALUES_PER_PART", 1)
+    monkeypatch.setattr(objective, "ROOM_FOR_SUMS", 3 * 6)
+    assert objective.sum_places(rows, 6, 1) == 3
+    assert objective.sum_places(rows, 6, 50) == 1
 
 
 @pytest.mark.fast

@@ -24,9 +24,9 @@ from pegasos.errors import (
 )
 from pegasos.estimators.callbacks import CallbackSupport, EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
-from pegasos.estimators.parameters import Parameters, seeded
+from pegasos.estimators.parameters import Parameters, seeded, threads_of
 from pegasos.interrupt import Interrupts
-from pegasos.parallel import one_blas_thread
+from pegasos.parallel import limited_to, one_blas_thread
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import watch_for
@@ -71,16 +71,17 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         callbacks = EpochCallbacks(
             self, data, stopping.max_iter, lambda W, b: self._weights(W, b, precision)
         )
-        solution = solve(
-            problem,
-            parameters.solver,
-            stopping,
-            seed=seeded(self.random_state).randint(2**31 - 1),
-            previous=self._previous(Y),
-            watch=watch_for(self.verbose, stopping.tol, callbacks),
-            decided=decided,
-            interrupts=Interrupts(keeps=self.on_interrupt == "keep"),
-        )
+        with limited_to(threads_of(self)):
+            solution = solve(
+                problem,
+                parameters.solver,
+                stopping,
+                seed=seeded(self.random_state).randint(2**31 - 1),
+                previous=self._previous(Y),
+                watch=watch_for(self.verbose, stopping.tol, callbacks),
+                decided=decided,
+                interrupts=Interrupts(keeps=self.on_interrupt == "keep"),
+            )
         if solution.lam != self.lam_:  # a solver was given another measure of the penalty
             self.lam_, self.C_ = solution.lam, 1.0 / (solution.lam * S)
         self._state = solution.state if self.warm_start else None
@@ -141,7 +142,8 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
                 "partial_fit keeps no certificate, because a stream has no end: bounds on the "
                 "optimum are known after fit only."
             )
-        Z, low, high = self._ball.scores_and_bounds(self._seen(X))
+        with limited_to(threads_of(self)):
+            Z, low, high = self._ball.scores_and_bounds(self._seen(X))
         return Z + self.intercept_, low, high
 
     def _seen(self, X: Any) -> Any:

@@ -73,6 +73,9 @@ class PegasosClassifier(Classification, LinearEstimator):
     warm_start : bool, default=False
         Continue from the last fit, if rows and classes number the same (the penalty, the tolerance
         or even the labels may have changed). Otherwise start afresh.
+    n_jobs : int, optional
+        Limit on the threads of a fit and of predictions; None and -1 mean all cores. Models are the
+        same, to the last bit, whatever their number.
     random_state : int, RandomState instance or None, default=None
         Seed of the order in which rows are visited. Equal seeds give equal models.
     verbose : int, default=0
@@ -136,6 +139,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         stop: str = "gap",
         class_weight: Any = None,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
         on_interrupt: str = "keep",
@@ -152,6 +156,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         self.stop = stop
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.on_interrupt = on_interrupt

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pegasos.data.compress import quickest
-from pegasos.data.rows import FloatArray, Rows, all_scores, float_type, shape
+from pegasos.data.rows import FloatArray, Rows, float_type, shape
 from pegasos.data.validate import checked_rows
 from pegasos.estimators.base import CertifiedEstimator
-from pegasos.estimators.parameters import Parameters
+from pegasos.estimators.parameters import Parameters, threads_of
 from pegasos.estimators.streaming import (
     Stream,
     go_on,
@@ -19,7 +19,8 @@ from pegasos.estimators.streaming import (
     stream_after_fit,
     weight_so_far,
 )
-from pegasos.problem.objective import blocks, flat
+from pegasos.parallel import limited_to
+from pegasos.problem.space import write_scores
 
 
 class LinearEstimator(CertifiedEstimator):
@@ -80,6 +81,6 @@ class LinearEstimator(CertifiedEstimator):
         rows = checked_rows(self, X, reset=False)
         W = np.ascontiguousarray(np.atleast_2d(self.coef_).T, dtype=np.float64)
         Z = np.empty((shape(rows)[0], W.shape[1]))
-        for start, stop in blocks(rows):
-            all_scores(rows, start, stop, flat(W), Z)
+        with limited_to(threads_of(self)):
+            write_scores(rows, W, Z)
         return Z + self.intercept_

@@ -95,6 +95,7 @@ def checked_parameters(
     stop = getattr(estimator, "stop", "gap")  # a regressor has no decisions to wait for
     one_of(stop, "stop", ("gap", "decisions"))
     yes_or_no(estimator.warm_start, "warm_start")
+    threads_of(estimator)
     if not isinstance(estimator.verbose, bool | int | np.integer) or estimator.verbose < 0:
         raise InvalidParameter(f"verbose must be 0 or 1; got {estimator.verbose!r}.")
     one_of(estimator.on_interrupt, "on_interrupt", ("keep", "raise"))
@@ -177,6 +178,20 @@ def whole(number: Any, name: str, advice: str) -> None:
         raise InvalidParameter(
             f"{name} must be a whole number, 1 or more; got {name}={shown(number)}. {advice}."
         )
+
+
+def threads_of(estimator: Any) -> int | None:
+    """Return the limit on threads that `n_jobs` sets, None for all cores; refuse other values."""
+    n_jobs = getattr(estimator, "n_jobs", None)
+    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is None or (is_whole and n_jobs == -1):
+        return None
+    if not is_whole or n_jobs < 1:
+        raise InvalidParameter(
+            "n_jobs must be a whole number of threads, 1 or more, or -1 or None for all cores; "
+            f"got n_jobs={shown(n_jobs)}."
+        )
+    return int(n_jobs)
 
 
 def yes_or_no(value: Any, name: str) -> None:

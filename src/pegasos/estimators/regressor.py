@@ -58,6 +58,9 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
     warm_start : bool, default=False
         Continue from the last fit, if rows number the same (the penalty, the tolerance or even the
         targets may have changed). Otherwise start afresh.
+    n_jobs : int, optional
+        Limit on the threads of a fit and of predictions; None and -1 mean all cores. Models are the
+        same, to the last bit, whatever their number.
     random_state : int, RandomState instance or None, default=None
         Seed of the order in which rows are visited. Equal seeds give equal models.
     verbose : int, default=0
@@ -114,6 +117,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         max_iter: int | None = None,
         max_time: float | None = None,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
         on_interrupt: str = "keep",
@@ -129,6 +133,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         self.max_iter = max_iter
         self.max_time = max_time
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.on_interrupt = on_interrupt

@@ -17,11 +17,17 @@ import numpy as np
 from pegasos.data.centre import weight_count
 from pegasos.data.rows import FloatArray, Rows, add, shape, square_norms, stored_values
 from pegasos.dispatch import compiled, inlined
+from pegasos.parallel import each
 
 Bias = Literal["none", "regularized", "free"]
 
 # Values read by one call of a kernel: small enough (about 0.1 s) for Ctrl-C and a time limit.
 VALUES_PER_CALL = 20_000_000
+# For threads rows are split in the same way whatever the number of threads, so that sums are, too.
+PARTS = 16  # at most so many, while none takes longer than a call may
+VALUES_PER_PART = 100_000  # at least: less would not pay for handing it over
+SUMS = 8  # places for sums over rows, at most
+ROOM_FOR_SUMS = 8_000_000  # numbers that they may hold together
 
 
 class Weights(NamedTuple):
@@ -72,8 +78,7 @@ def make_problem(
 def row_square_norms(problem: Problem, out: FloatArray | None = None) -> FloatArray:
     """Return ||x_i||^2 of every row, in `out` if given."""
     squares = np.empty(shape(problem.rows)[0]) if out is None else out
-    for start, stop in blocks(problem.rows):
-        square_norms(problem.rows, start, stop, squares)
+    each(lambda part: square_norms(problem.rows, *part, squares), parts(problem.rows))
     return squares
 
 
@@ -96,13 +101,40 @@ def blocks(rows: Rows, values: int = VALUES_PER_CALL) -> list[tuple[int, int]]:
     return [(start, min(n, start + length)) for start in range(0, n, length)]
 
 
+def parts(rows: Rows, K: int = 1) -> list[tuple[int, int]]:
+    """Split the rows into ranges that threads may take, for work on K models."""
+    values = max(stored_values(rows) // PARTS + 1, VALUES_PER_PART // K)
+    return blocks(rows, min(values, VALUES_PER_CALL))
+
+
 def combination(problem: Problem, A: FloatArray) -> FloatArray:
     """Return w(a) = 1/(lam S) sum_i s_i a_i x_i, as many rows as these rows' weights have."""
-    W = np.zeros((weight_count(problem.rows), A.shape[1]))
-    for start, stop in blocks(problem.rows):
-        add_combination(problem.rows, problem.costs.weights, start, stop, A, flat(W))
+    W = weighted_sum(problem, A, weight_count(problem.rows))
     W /= problem.lam * problem.S
     return W
+
+
+def weighted_sum(problem: Problem, A: FloatArray, height: int) -> FloatArray:
+    """Return sum_i s_i a_i x_i, shape (height, K), added up in a fixed order."""
+    rows, K = problem.rows, A.shape[1]
+    places, pieces = sum_places(rows, height, K), parts(rows, K)
+    sums = np.zeros((places, height, K))
+
+    def work(p: int) -> None:
+        for start, stop in pieces[p * len(pieces) // places : (p + 1) * len(pieces) // places]:
+            add_combination(rows, problem.costs.weights, start, stop, A, flat(sums[p]))
+
+    each(work, range(places))
+    for other in sums[1:]:
+        sums[0] += other
+    return np.asarray(sums[0])
+
+
+def sum_places(rows: Rows, height: int, K: int) -> int:
+    """Return how many places (height, K) a sum over rows is worth: filling them must be little."""
+    per_place = max(VALUES_PER_PART // K, 8 * height)
+    most = min(stored_values(rows) // per_place, ROOM_FOR_SUMS // max(1, height * K), SUMS)
+    return max(1, most)
 
 
 @inlined

@@ -23,10 +23,11 @@ from pegasos.data.rows import (
     square_norm,
 )
 from pegasos.dispatch import compiled
+from pegasos.parallel import each
 from pegasos.problem import objective
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.kernels import is_psd
-from pegasos.problem.objective import Problem, blocks, flat
+from pegasos.problem.objective import Problem, flat, parts
 
 PART = 4096  # features at a time
 SAMPLED_ROWS = 256  # rows whose mean is a typical one
@@ -51,8 +52,7 @@ def write_scores(rows: Any, W: FloatArray, Z: FloatArray) -> None:
         Z[:] = 0.0
         rows.add_scores(W, Z)
         return
-    for start, stop in blocks(rows):
-        all_scores(rows, start, stop, flat(W), Z)
+    each(lambda part: all_scores(rows, *part, flat(W), Z), parts(rows, W.shape[1]))
 
 
 def as_stored(rows: Any, W: FloatArray) -> FloatArray:
@@ -187,8 +187,8 @@ def push_scores(
             Z[:, k] += push[k] * distance
         return
     point = np.zeros(d) if point is None else point
-    for start, stop in blocks(rows):
-        add_distances(rows, start, stop, point, square, 2.0 * (d + 16) * EPS, push, Z)
+    rounding = 2.0 * (d + 16) * EPS
+    each(lambda part: add_distances(rows, *part, point, square, rounding, push, Z), parts(rows))
 
 
 @compiled

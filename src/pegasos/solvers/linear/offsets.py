@@ -21,10 +21,9 @@ from pegasos.problem.bias import best_bias
 from pegasos.problem.objective import (
     Problem,
     Weights,
-    add_combination,
-    blocks,
     row_square_norms,
     typical_length,
+    weighted_sum,
 )
 from pegasos.problem.space import write_scores
 from pegasos.solvers.linear.course import add_losses_at
@@ -108,8 +107,6 @@ def part(problem: Problem, rows: Any) -> Problem:
 def mean_row(problem: Problem, rows: Any) -> FloatArray:
     """Return the weighted mean of some rows, shape (d,)."""
     n, d = shape(problem.rows)
-    share, m = np.zeros((n, 1)), np.zeros(d)
+    share = np.zeros((n, 1))
     share[rows] = 1.0 / weights_of(problem, rows).sum()
-    for start, stop in blocks(problem.rows):
-        add_combination(problem.rows, problem.costs.weights, start, stop, share, m)
-    return m
+    return weighted_sum(problem, share, d)[:, 0]

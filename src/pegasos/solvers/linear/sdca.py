@@ -14,6 +14,9 @@ Shrinking: rows that sit at a bound and did not move at two visits running are l
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
 over all rows, so a certificate never sees a row that was left out.
 
+From a cold start at a small lam the way may lead over larger ones (`continuation`). On large data
+threads take blocks of rows of one model (`cocoa`), or one of a few models each (`groups`).
+
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
 [SZ13]     Shalev-Shwartz, Zhang. Stochastic dual coordinate ascent methods for regularized loss
@@ -32,9 +35,11 @@ from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretch
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
+from pegasos.parallel import each
 from pegasos.problem.gap import add_gap
 from pegasos.problem.losses import dual_step, lower, upper
 from pegasos.problem.objective import (
+    VALUES_PER_CALL,
     Problem,
     blocks,
     combination,
@@ -43,7 +48,24 @@ from pegasos.problem.objective import (
     weight,
 )
 from pegasos.solvers.checks import check_flag
+from pegasos.solvers.linear.cocoa import (
+    Blocks,
+    Weights,
+    join,
+    new_blocks,
+    round_length,
+    shares,
+    write_before,
+)
 from pegasos.solvers.linear.constant import FREE_SCALE
+from pegasos.solvers.linear.continuation import Continuation
+from pegasos.solvers.linear.groups import (
+    Group,
+    Groups,
+    advance_groups,
+    columns_of_groups,
+    of_columns,
+)
 from pegasos.solvers.linear.offsets import centred, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint
 
@@ -76,7 +98,7 @@ class SdcaState:
     """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature.
 
     Rows far from the origin are seen from `centre` (`offsets`); W then may have more rows than
-    features (`CsrRows`).
+    features (`CsrRows`). `blocks` are None where a pass is not cut into blocks.
     """
 
     A: FloatArray
@@ -89,6 +111,9 @@ class SdcaState:
     room: Room
     stretches: Stretches
     centre: Centre
+    continuation: Continuation
+    blocks: Blocks | None = None
+    values_per_call: int = VALUES_PER_CALL
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
     extra_passes: int = 0  # passes over active rows still to come before the full one
@@ -112,14 +137,33 @@ class SDCA(Options):
         """Refuse options that make no sense, whatever the data."""
         check_flag(self, "shrinking")
 
-    def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState:
-        (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState | Groups:
         problem, squares = centred(problem)
+        A = None if previous is None else previous.A
+        groups = []
+        for columns in columns_of_groups(problem.rows, problem.costs.Y.shape[1]):
+            Y = np.ascontiguousarray(problem.costs.Y[:, columns])
+            part = None if A is None else np.ascontiguousarray(A[:, columns])
+            state = self._begin(of_columns(problem, Y), squares, seed, part)
+            groups.append(Group(columns, Y, state))
+        if len(groups) > 1:
+            for group in groups:  # they may all have to wait for one thread
+                group.state.values_per_call //= len(groups)
+            return Groups(groups)
+        only: SdcaState = groups[0].state
+        only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
+        return only
+
+    def _begin(
+        self, problem: Problem, squares: FloatArray, seed: int, A: FloatArray | None
+    ) -> SdcaState:
+        """Build the state of a run of models that share their passes, from duals A if given."""
+        (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
         scale = problem.bias_scale
         if problem.is_free:
             scale = FREE_SCALE * typical_length(problem, squares)
         state = SdcaState(
-            A=np.zeros((n, K)) if previous is None else previous.A,
+            A=np.zeros((n, K)) if A is None else A,
             W=np.zeros((weight_count(problem.rows), K)),
             constant=Constant(scale, np.zeros(K), np.zeros(K)),
             square_norms=squares,
@@ -129,9 +173,10 @@ class SDCA(Options):
             room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
+            continuation=Continuation(may_begin=A is None),
         )
         _, beta, offset = state.constant
-        if previous is not None:
+        if A is not None:
             state.W[:] = combination(problem, state.A)
             s = problem.costs.weights.values[:, None]
             total = (s * state.A).sum(axis=0) / (problem.lam * problem.S)
@@ -140,19 +185,36 @@ class SDCA(Options):
             offset[:] = starting_biases(problem, state.W) - scale * beta
         return state
 
-    def advance(self, problem: Problem, state: SdcaState) -> Advance:
-        problem = seen(problem, state.centre)
+    def advance(self, problem: Problem, state: SdcaState | Groups) -> Advance:
+        if isinstance(state, Groups):
+            return advance_groups(self._advance, problem, state)
+        return self._advance(problem, state)
+
+    def leave_out(self, state: SdcaState | Groups, is_done: Any) -> None:
+        """Take note of which models (K,) are done: they need not be advanced any more."""
+        if isinstance(state, Groups):
+            state.leave_out(is_done)
+
+    def _advance(self, problem: Problem, state: SdcaState) -> Advance:
+        own = seen(problem, state.centre)
+        problem = state.continuation.now(own)
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
             state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
-        _, length = blocks(problem.rows)[0]
-        stop = min(state.active, state.position + length)
+        _, length = blocks(problem.rows, state.values_per_call)[0]
+        in_round = 0
+        if state.blocks is not None:
+            in_round = round_length(problem.rows, state.active, len(state.W))
+        stop = min(state.active, state.position + min(length, in_round or length))
         order = state.order[state.position : stop]
-        sdca_pass(
-            problem, order, state.square_norms, state.A, flat(state.W), state.idle,
-            state.constant, state.room,
-        )  # fmt: skip
+        if state.blocks is not None and in_round:
+            advance_blocks(problem, state, state.blocks, order)
+        else:
+            sdca_pass(
+                problem, order, state.square_norms, state.A, flat(state.W), state.idle,
+                state.constant, state.room,
+            )  # fmt: skip
         state.position = stop
         ends_pass = stop == state.active
         ends_epoch = ends_pass and state.extra_passes == 0
@@ -167,6 +229,8 @@ class SDCA(Options):
                 active = max(1, int(np.count_nonzero(state.idle < IDLE_VISITS)))
                 state.extra_passes = min(EXTRA_PASSES, len(state.idle) // active - 1)
         estimate = self._estimate(problem, state) if ends_epoch else np.nan
+        if ends_epoch and change_lam(own, state, estimate):
+            estimate = np.nan  # it was of another problem
         return Advance(len(order), ends_epoch, estimate)
 
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
@@ -178,12 +242,55 @@ class SDCA(Options):
             return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
 
     def iterate(
-        self, problem: Problem, state: SdcaState
+        self, problem: Problem, state: SdcaState | Groups
     ) -> tuple[FloatArray, FloatArray] | None:
         return None
 
-    def dual_point(self, problem: Problem, state: SdcaState) -> DualPoint:
+    def dual_point(self, problem: Problem, state: SdcaState | Groups) -> DualPoint:
         return DualPoint(state.A, 1.0)
+
+
+def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
+    """Begin anew at a larger lam or go on to a smaller one, if it is time to; see `continuation`.
+
+    Tell whether the estimate was not of the problem itself, or is not any more.
+    """
+    way, (scale, beta, offset) = state.continuation, state.constant
+    was_away = way.lam is not None
+    if way.must_begin_anew(problem, state.square_norms, estimate):
+        for array in (state.A, state.W, beta, state.idle):
+            array[:] = 0
+        state.extra_passes, growth = 0, 0.0
+    else:
+        growth = way.goes_on(problem, estimate)
+        state.W *= growth
+        beta *= growth
+    if growth != 1.0 and problem.is_free:
+        offset[:] = starting_biases(way.now(problem), state.W) - scale * beta
+    return was_away or way.lam is not None
+
+
+def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: Any) -> None:
+    """Go through a round: blocks of the rows of `order` side by side, then together."""
+    scale, beta, offset = state.constant
+    w, room = flat(state.W), state.room
+    steeper = problem._replace(lam=problem.lam / blocks.sigma)
+    blocks.met[:] = 0.0
+    parts = shares(order)
+    starts = np.cumsum([0, *map(len, parts)])
+
+    def work(b: int) -> None:
+        blocks.V[b], blocks.beta[b] = w, beta
+        write_before(state.A, parts[b], blocks.before[starts[b] :])
+        sdca_pass(
+            steeper, parts[b], state.square_norms, state.A, blocks.V[b], state.idle,
+            Constant(scale, blocks.beta[b], offset),
+            Room(blocks.met[b], np.empty_like(room.z), np.empty_like(room.step)),
+        )  # fmt: skip
+
+    each(work, range(len(parts)))
+    room.met[:] += blocks.met.sum(axis=0)
+    join(blocks, problem, Weights(w, beta, offset), order, state.A)
 
 
 @kernel
