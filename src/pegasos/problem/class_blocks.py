@@ -20,12 +20,13 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, shape
 from pegasos.dispatch import compiled
-from pegasos.parallel import each
+from pegasos.parallel import cores, each
 from pegasos.problem.gram import Gram, diagonal, quickest
 from pegasos.problem.kernels import Kernel, Precomputed, is_psd
-from pegasos.problem.pairs import Side, fill, matrix, side
+from pegasos.problem.pairs import Side, fill, left_rows, matrix, side
 
 SMALL_PAIR = 3000  # rows, up to which all of a pair's matrix is computed: most of it is used
+LEAST_BUDGET = 32 << 20  # bytes, for tiles that are computed at a time
 SHARE_OF_BLOCKS = 0.5  # of the memory budget, for the blocks of classes
 SQUARE = 64  # rows and columns that are transposed together: they fit a cache
 
@@ -35,7 +36,7 @@ class HeldGram(Gram):
 
     def __init__(self, blocks: ClassBlocks, chosen: Any, room: Any) -> None:
         n = len(chosen)
-        self.kernel, self.budget = blocks.kernel, blocks.budget
+        self.kernel, self.budget = blocks.kernel, 4 * n * n * 8 + LEAST_BUDGET  # should it widen
         self.n, self.shape = n, (n, n)
         self.evaluations = self.hits = self.misses = 0
         self.noise, self.is_indefinite = 0.0, False
@@ -92,6 +93,7 @@ class ClassBlocks:
         self.precision = np.dtype(precision or float_type(rows))
         self.diagonal = diagonal(kernel, rows)
         self.evaluations = 0
+        self.at_once = 1
         self.own: dict[int, Any] = {}
         self.rooms: list[Any] = []  # that no pair uses at present
         if is_psd(kernel):  # of others, values are looked at
@@ -125,6 +127,30 @@ class ClassBlocks:
         fill(self.kernel, self.side, some, self.side, some, out, np.arange(len(some)))
         np.fill_diagonal(out, self.diagonal[some])
 
+    def schedule(self, pairs: list[tuple[int, int]]) -> tuple[list[int], list[int], int]:
+        """Return the numbers of pairs to be run one at a time, and side by side, and how many so.
+
+        Whatever runs side by side has all the memory it can use: how many do changes nothing else.
+        The first of those is the smallest, then comes the largest, so that no thread ends late.
+        """
+        kept = sum(block.nbytes for block in self.own.values())
+        needs = np.array([self._need(a, b) for a, b in pairs], dtype=float)
+        is_large = needs > 0.5 * (self.budget - kept)
+        order = np.argsort(-needs, kind="stable")
+        alone, together = ([int(p) for p in order if is_large[p] == which] for which in (True, False))
+        if together:
+            self.at_once = int((self.budget - kept) // max(1.0, needs[together].max()))
+            self.at_once = min(self.at_once, cores())
+        return alone, together[-1:] + together[:-1], self.at_once
+
+    def _need(self, a: int, b: int) -> int:
+        """Return the bytes of memory for kernel values that a pair can use."""
+        n = len(self.members[a]) + len(self.members[b])
+        if self.is_held(a, b):
+            return n * n * self.precision.itemsize
+        gathered = 4 * left_rows(self.rows) * shape(self.rows)[1] * self.precision.itemsize
+        return 2 * n * n * self.precision.itemsize + gathered + LEAST_BUDGET
+
     def is_held(self, a: int, b: int) -> bool:
         """Whether all of a pair's matrix is computed."""
         size = len(self.members[a]) + len(self.members[b])
@@ -136,7 +162,8 @@ class ClassBlocks:
         chosen = np.concatenate([first, second])
         if not self.is_held(a, b):
             rows = taken(self.kernel, self.rows, chosen)
-            return Gram(self.kernel, rows, self.budget, self.diagonal[chosen])
+            budget = min(self.budget, self._need(a, b))
+            return Gram(self.kernel, rows, budget, self.diagonal[chosen])
         m, n = len(first), len(chosen)
         gram = HeldGram(self, chosen, self._room(n * n))
         K = gram.store
