@@ -5,21 +5,21 @@ One-vs-one training of K classes needs, for every pair (a, b), the matrix of the
     | K[a, a]  K[a, b] |
     | K[b, a]  K[b, b] |
 
-of which K[a, a] is the same in all K - 1 pairs of a. Where pairs are small the blocks of all classes
-are computed once and kept; a pair's matrix is put together in a room that the next pair takes over,
-so that no page of memory is touched for the first time twice. Larger pairs bring rows of their
-matrix into a store of their own as they need them (`Gram`).
+of which K[a, a] is the same in all K - 1 pairs of a. Where pairs are small the blocks of all
+classes are computed once and kept; a pair computes K[a, b] and puts rows of its matrix together as
+they are needed, in a room that the next pair takes over: no page of memory is touched for the first
+time twice. Larger pairs compute rows of their matrix as they need them (`Gram`).
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, shape
-from pegasos.dispatch import compiled
+from pegasos.data.rows import Rows, as_rows, float_type, shape
+from pegasos.dispatch import compiled, inlined
 from pegasos.parallel import cores, each
 from pegasos.problem.gram import Gram, diagonal, quickest
 from pegasos.problem.kernels import Kernel, Precomputed, is_psd
@@ -28,29 +28,41 @@ from pegasos.problem.pairs import Side, fill, left_rows, matrix, side
 SMALL_PAIR = 3000  # rows, up to which all of a pair's matrix is computed: most of it is used
 LEAST_BUDGET = 32 << 20  # bytes, for tiles that are computed at a time
 SHARE_OF_BLOCKS = 0.5  # of the memory budget, for the blocks of classes
-SQUARE = 64  # rows and columns that are transposed together: they fit a cache
 
 
-class HeldGram(Gram):
-    """Kernel matrix of a pair of classes that is there in full; `room` holds its values."""
+class Parts(NamedTuple):
+    """The blocks of a pair's matrix: of each class with itself, and of the first with the second."""
 
-    def __init__(self, blocks: ClassBlocks, chosen: Any, room: Any) -> None:
+    first: Any
+    second: Any
+    cross: Any
+
+
+class PairGram(Gram):
+    """Kernel matrix of a pair of classes whose values are all there, in blocks (`parts`).
+
+    Rows that are asked for are put together in the store: with a row of support vectors in five,
+    most never are.
+    """
+
+    def __init__(self, blocks: ClassBlocks, chosen: Any, parts: Parts, room: Any) -> None:
         n = len(chosen)
-        self.kernel, self.budget = blocks.kernel, 4 * n * n * 8 + LEAST_BUDGET  # should it widen
+        self.kernel, self.blocks, self.chosen = blocks.kernel, blocks, chosen
+        self.budget = 4 * n * n * 8 + LEAST_BUDGET  # should it widen
         self.n, self.shape = n, (n, n)
         self.evaluations = self.hits = self.misses = 0
         self.noise, self.is_indefinite = 0.0, False
         self.diagonal, self.precision = blocks.diagonal[chosen], blocks.precision
-        self.blocks, self.chosen = blocks, chosen
-        self.room, self.store = room, room[: n * n].reshape(n, n)
-        self.capacity = self.block_rows = self.used = n
-        self.scratch_rows = self.tiles = 1
-        self.slot_of = np.arange(n, dtype=np.int32)
-        self.owner = np.arange(n, dtype=np.int32)
-        self.last_use, self.clock = np.zeros(n, dtype=np.int64), 0
+        self.room, self.parts, self.store = room, parts, room[: n * n].reshape(n, n)
+        self.capacity, self.block_rows = n, n
+        self.scratch_rows, self.tiles = 1, 1
+        self.slot_of = np.full(n, -1, dtype=np.int32)
+        self.owner = np.full(n, -1, dtype=np.int32)
+        self.last_use = np.zeros(n, dtype=np.int64)
+        self.used = self.clock = 0
 
     @cached_property
-    def rows(self) -> Rows:  # type: ignore[override]
+    def rows(self) -> Rows:
         return taken(self.kernel, self.blocks.rows, self.chosen)
 
     @cached_property
@@ -71,12 +83,22 @@ class HeldGram(Gram):
 
     @property
     def is_cheap(self) -> bool:
-        return self.used < self.n and super().is_cheap
+        return self.parts is None and super().is_cheap
+
+    def widen(self) -> None:
+        self.parts = None
+        super().widen()
 
     def batches(self, rows: Any) -> list[Any]:
-        if self.used < self.n:  # after `widen`
+        if self.parts is None:
             return super().batches(rows)
         return [rows] if len(rows) else []
+
+    def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any) -> None:
+        if self.parts is None or others is not None:
+            super()._compute(chosen, others, out, places)
+        else:
+            put_rows(self.parts, chosen, out, places)
 
 
 class ClassBlocks:
@@ -147,7 +169,7 @@ class ClassBlocks:
         """Return the bytes of memory for kernel values that a pair can use."""
         n = len(self.members[a]) + len(self.members[b])
         if self.is_held(a, b):
-            return n * n * self.precision.itemsize
+            return 5 * n * n * self.precision.itemsize // 4
         gathered = 4 * left_rows(self.rows) * shape(self.rows)[1] * self.precision.itemsize
         return 2 * n * n * self.precision.itemsize + gathered + LEAST_BUDGET
 
@@ -165,10 +187,10 @@ class ClassBlocks:
             budget = min(self.budget, self._need(a, b))
             return Gram(self.kernel, rows, budget, self.diagonal[chosen])
         m, n = len(first), len(chosen)
-        gram = HeldGram(self, chosen, self._room(n * n))
-        K = gram.store
-        fill(self.kernel, self.side, first, self.side, second, K[:, m:], np.arange(m))
-        assemble(K, self.own[a], self.own[b])
+        room = self._room(n * n + m * (n - m))
+        cross = room[n * n : n * n + m * (n - m)].reshape(m, n - m)
+        fill(self.kernel, self.side, first, self.side, second, cross, np.arange(m))
+        gram = PairGram(self, chosen, Parts(self.own[a], self.own[b], cross), room)
         gram.evaluations = gram.misses = m * (n - m)
         return gram
 
@@ -180,12 +202,13 @@ class ClassBlocks:
             room = None
         if room is None or len(room) < values:
             most = max(len(some) for some in self.members)
-            room = np.empty(max(values, min(SMALL_PAIR, 2 * most) ** 2), dtype=self.precision)
+            enough = 5 * min(SMALL_PAIR, 2 * most) ** 2 // 4
+            room = np.empty(max(values, enough), dtype=self.precision)
         return room
 
     def release(self, gram: Gram) -> None:
         """Take note that a pair's matrix is no longer used."""
-        if isinstance(gram, HeldGram):
+        if isinstance(gram, PairGram):
             self.rooms.append(gram.room)
 
 
@@ -197,15 +220,18 @@ def taken(kernel: Kernel, rows: Rows, chosen: Any) -> Rows:
 
 
 @compiled
-def assemble(K, first, second):  # type: ignore[no-untyped-def]
-    """Put the blocks of two classes into place; what lies right of the first is mirrored below."""
-    m, n = len(first), len(K)
-    for i in range(m):
-        K[i, :m] = first[i]
-    for i in range(m, n):
-        K[i, m:] = second[i - m]
-    for corner in range(0, m, SQUARE):
-        for start in range(m, n, SQUARE):
-            for i in range(start, min(n, start + SQUARE)):
-                for j in range(corner, min(m, corner + SQUARE)):
-                    K[i, j] = K[j, i]
+def put_rows(parts, chosen, out, places):  # type: ignore[no-untyped-def]
+    """Write rows of a pair's matrix, put together from its blocks, into out[places]."""
+    for k in range(len(chosen)):
+        put_row(parts, chosen[k], out[places[k]])
+
+
+@inlined
+def put_row(parts, i, row):  # type: ignore[no-untyped-def]
+    """Write row i of a pair's matrix."""
+    m = len(parts.first)
+    is_first = i < m
+    for k in range(m):
+        row[k] = parts.first[i, k] if is_first else parts.cross[k, i - m]
+    for k in range(len(row) - m):
+        row[m + k] = parts.cross[i, k] if is_first else parts.second[i - m, k]

@@ -167,6 +167,8 @@ class Gram(Kernelized):
     `known` is the diagonal, if it is known.
     """
 
+    parts: Any = None  # blocks that rows are put together from, where all values are there already
+
     def __init__(self, kernel: Kernel, rows: Rows, budget: int, known: Any = None) -> None:
         self.kernel, self.rows, self.budget = kernel, rows, budget
         self.n = shape(rows)[0]

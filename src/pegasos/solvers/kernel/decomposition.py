@@ -36,6 +36,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
+from pegasos.solvers.kernel.row_by_row import Filled, ascend_by_rows
 from pegasos.solvers.kernel.smo import (
     Matrix,
     ascend_pairs,
@@ -176,7 +177,7 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     """Maximise over the coefficients of rows W of model k; bring all responses up to date."""
     gram, models = problem.rows, state.models
     if len(W) == gram.n <= gram.capacity:
-        for some in gram.batches(W):
+        for some in gram.batches(W) if gram.parts is None else []:
             gram.hold(some)
             yield Advance(0, False)
         K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
@@ -190,7 +191,13 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     most, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
     while allowed > 0:
         length = min(most, allowed)
-        steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
+        if gram.parts is None or K.values is not gram.store:
+            steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
+        else:
+            steps, least, gram.used = ascend_by_rows(
+                K, gram.parts, Filled(gram.owner, gram.used), ascent, box, models.accuracy[k],
+                length, problem.is_free,
+            )
         state.least_curvature = min(least, state.least_curvature)
         gram.clock += int(steps)
         allowed = allowed - steps if steps == length else 0
