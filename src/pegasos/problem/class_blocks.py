@@ -108,11 +108,9 @@ class ClassBlocks:
     bytes, for all pairs that are under way together.
     """
 
-    def __init__(
-        self, kernel: Kernel, rows: Rows, members: list[Any], budget: int, precision: Any = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, rows: Rows, members: list[Any], budget: int) -> None:
         self.kernel, self.rows, self.members, self.budget = kernel, rows, members, budget
-        self.precision = np.dtype(precision or float_type(rows))
+        self.precision = float_type(rows)
         self.diagonal = diagonal(kernel, rows)
         self.evaluations = 0
         self.at_once = 1
@@ -124,8 +122,7 @@ class ClassBlocks:
     @cached_property
     def side(self) -> Side:
         """All rows as they are multiplied."""
-        own = side(self.kernel, self.rows, precision=self.precision)
-        return quickest(self.kernel, own, self.budget // 10)
+        return quickest(self.kernel, side(self.kernel, self.rows), self.budget // 10)
 
     @cached_property
     def in_double(self) -> Side:

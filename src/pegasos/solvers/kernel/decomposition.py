@@ -56,6 +56,7 @@ from pegasos.solvers.kernel.working_set import (
 from pegasos.solvers.protocol import Advance, DualPoint
 
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
+FIRST_OF_ALL = 0.002  # and if it holds all rows: there is no larger working set to go on with
 AHEAD = 0.1  # of the worst model's gap: models below wait for the others
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
@@ -152,6 +153,8 @@ def rounds(
     largest = largest if q == "auto" else min(int(q), largest)
     W = np.sort(state.random.choice(n, min(least_size(n), largest), replace=False))
     is_first, wishes, known, violation = not models.B.any(), new_wishes(n), -1, np.inf
+    if is_first and len(W) == n and q == "auto":
+        models.accuracy[:] = FIRST_OF_ALL
     while True:
         for k in range(K):
             if models.gap[k] < AHEAD * models.gap.max():
