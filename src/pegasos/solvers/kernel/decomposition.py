@@ -48,9 +48,11 @@ from pegasos.solvers.kernel.working_set import (
     Models,
     assess,
     finer,
+    first_set,
     least_size,
     new_wishes,
     next_size,
+    rare_rows,
     working_set,
 )
 from pegasos.solvers.protocol import Advance, DualPoint
@@ -151,7 +153,9 @@ def rounds(
     n, K = models.B.shape
     largest = n if n <= gram.capacity else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
-    W = np.sort(state.random.choice(n, min(least_size(n), largest), replace=False))
+    rare = rare_rows(problem)
+    least = least_size(n, rare)
+    W = first_set(n, min(least, largest), rare, state.random)
     is_first, wishes, known, violation = not models.B.any(), new_wishes(n), -1, np.inf
     if is_first and len(W) == n and q == "auto":
         models.accuracy[:] = FIRST_OF_ALL
@@ -162,7 +166,8 @@ def rounds(
             if not is_first:
                 violation = violation if known == k else assess(problem, models, k, wishes)
                 models.accuracy[k] = finer(problem, models, k, wishes, violation)
-                W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
+                size = largest if q != "auto" else next_size(wishes, least, largest)
+                W = working_set(wishes, size)
             known = -1  # the wishes change with every move
             if len(W) > gram.block_rows:  # all of K fits the store
                 W = np.arange(n)
