@@ -220,9 +220,9 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         Returns
         -------
         values : ndarray of shape (n,), (n, n_classes), (n, n_pairs) or (n, n_labels)
-            Of two classes: f(x) + b, positive for the second. Of several: a value per class, largest
-            for the predicted one, or one per pair; see `decision_function_shape`. Multilabel:
-            positive where a label is given.
+            Of two classes: f(x) + b, positive for the second. Of several: a value per class,
+            largest for the predicted one, or one per pair; see `decision_function_shape`.
+            Multilabel: positive where a label is given.
         """
         return super().decision_function(X)
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.certificate.stopping import Outcome
+from pegasos.certificate.stopping import Certificate, Outcome
+from pegasos.certificate.trace import Trace
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, shape
 from pegasos.data.validate import checked_rows
 from pegasos.errors import InvalidParameter
@@ -35,7 +36,7 @@ from pegasos.problem.kernels import Precomputed
 from pegasos.problem.pairs import matrix
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import Watch, watch_for
-from pegasos.solve import Solution, compilation_for
+from pegasos.solve import compilation_for
 
 MULTICLASS, SHAPES = ("ovo", "ovr"), ("ovr", "ovo")
 
@@ -46,8 +47,20 @@ class PairExpansion(NamedTuple):
     of_pairs: FloatArray
 
 
+class Whole(NamedTuple):
+    """What is known of all pairs together, as `Solution` has it of one problem."""
+
+    certificate: Certificate
+    trace: Trace
+    outcome: Outcome
+
+
 class PairwiseKernelClassification(Classification, KernelEstimator):
     """Classification with kernels, of which several classes may be trained pair by pair."""
+
+    C_: Any
+    lam_: Any
+    _ends_of_classes: Any  # where the support vectors of each class begin, and where the last end
 
     @property
     def _several(self) -> Kind:
@@ -101,16 +114,18 @@ class PairwiseKernelClassification(Classification, KernelEstimator):
         counts = np.bincount(codes, minlength=K).astype(float)
         values = int((K - 2) * (counts**2).sum() + counts.sum() ** 2)  # of all pairs' matrices
         state = vars(self).get("_state") if self.warm_start else None
-        fits = isinstance(state, PairExpansion) and state.of_pairs.shape == (n, K - 1)
+        previous = state.of_pairs if isinstance(state, PairExpansion) else None
+        fits = previous is not None and previous.shape == (n, K - 1)
         return Task(
             kernel=self._kernel, rows=rows, codes=codes, n_classes=K, weights=sample_weight,
             loss=parameters.loss, solver=parameters.solver, bias=parameters.bias, C=self.C_,
             stopping=parameters.kernel_stopping(values), budget=self._budget(),
             seeds=seeded(self.random_state).randint(2**31 - 1, size=self._labels.n_models),
-            previous=state.of_pairs if fits else None, goes_on=bool(self.warm_start),
+            previous=previous if fits else None,
+            goes_on=bool(self.warm_start),
         )  # fmt: skip
 
-    def _keep_pairs(self, task: Task, pairs: Pairs, solution: Solution, precision: Any) -> None:
+    def _keep_pairs(self, task: Task, pairs: Pairs, solution: Whole, precision: Any) -> None:
         """Set the fitted attributes; say what is not proven."""
         if np.any(pairs.C != task.C):  # a solver was given another measure of the penalty
             self.lam_ = self.lam_ * self.C_ / pairs.C
@@ -209,8 +224,8 @@ class PairwiseKernelClassification(Classification, KernelEstimator):
 
 def train(
     task: Task, watch: Watch, interrupts: Interrupts, one_by_one: bool
-) -> tuple[Pairs, Solution]:
-    """Train all pairs; return them, and what they are together as the solution of one fit."""
+) -> tuple[Pairs, Whole]:
+    """Train all pairs; return them, and what is known of them together."""
     compilation, begin = compilation_for(task.loss, watch), time.perf_counter()
 
     def seconds() -> float:
@@ -230,6 +245,4 @@ def train(
         certificate = certificate_of(pairs, task.stopping.tol, seconds())
         watch.finished(certificate)
     outcome: Outcome = outcome_of(pairs)
-    return pairs, Solution(
-        pairs.B, pairs.b, certificate, trace_of(pairs), None, outcome, None, 1.0 / task.C
-    )
+    return pairs, Whole(certificate, trace_of(pairs), outcome)

@@ -156,7 +156,9 @@ class ClassBlocks:
         needs = np.array([self._need(a, b) for a, b in pairs], dtype=float)
         is_large = needs > 0.5 * (self.budget - kept)
         order = np.argsort(-needs, kind="stable")
-        alone, together = ([int(p) for p in order if is_large[p] == which] for which in (True, False))
+        alone, together = (
+            [int(p) for p in order if is_large[p] == which] for which in (True, False)
+        )
         if together:
             self.at_once = int((self.budget - kept) // max(1.0, needs[together].max()))
             self.at_once = min(self.at_once, cores())

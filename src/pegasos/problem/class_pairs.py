@@ -1,9 +1,9 @@
 """Models of pairs of classes: their order, and their expansions over support vectors by class.
 
-Pairs (i, j), i < j, come in the order (0, 1), (0, 2), ..., (1, 2), ...; the first class of a pair is
-its positive one. A row of class c is in the K - 1 pairs of c with another class, so the coefficients
-of all pairs are a matrix of K - 1 columns: of a row of class c, column r is for the pair with the
-r-th of the other classes. That is the layout of libsvm's `sv_coef`.
+Pairs (i, j), i < j, come in the order (0, 1), (0, 2), ..., (1, 2), ...; the first class of a pair
+is its positive one. A row of class c is in the K - 1 pairs of c with another class, so the
+coefficients of all pairs are a matrix of K - 1 columns: of a row of class c, column r is for the
+pair with the r-th of the other classes. That is the layout of libsvm's `sv_coef`.
 """
 
 from __future__ import annotations
