@@ -239,7 +239,7 @@ def train(
         if done < n_pairs and not course.must_stop:
             watch.advanced(done, seconds)
 
-    course = Course(interrupts, watch, seconds)
+    course = Course(interrupts, seconds)
     with interrupts, watch, compilation, one_blas_thread:
         pairs = Training(task, course, note).run(one_by_one)
         certificate = certificate_of(pairs, task.stopping.tol, seconds())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,10 +84,10 @@ class Pairs:
     expansion: FloatArray
     radius: FloatArray
     square: FloatArray
-    outcomes: list[Outcome] = field(default_factory=list)
-    certificates: list[Certificate] = field(default_factory=list)
-    records: list[Record | None] = field(default_factory=list)
-    traces: list[Trace] = field(default_factory=list)
+    outcomes: list[Outcome]
+    certificates: list[Certificate | None]
+    records: list[Record | None]
+    traces: list[Trace]
     evaluations: int = 0
     hits: int = 0
     misses: int = 0
@@ -102,14 +102,14 @@ class Pairs:
 
 
 class Course(Interrupts):
-    """What pairs under way have in common: Ctrl-C and other ends, time, and who watches.
+    """What pairs under way have in common: Ctrl-C and other ends, and the time.
 
     To the runs of pairs it is the handler of Ctrl-C, and does nothing but pass on what the fit's
     own has heard.
     """
 
-    def __init__(self, interrupts: Interrupts, watch: Watch, clock: Callable[[], float]) -> None:
-        self.interrupts, self.watch, self.clock = interrupts, watch, clock
+    def __init__(self, interrupts: Interrupts, clock: Callable[[], float]) -> None:
+        self.interrupts, self.clock = interrupts, clock
         self.must_stop, self.lock, self.done = False, threading.Lock(), 0
 
     @property
@@ -127,28 +127,20 @@ class Course(Interrupts):
         yield
 
 
-class Announcing(Watch):
-    """Pass on to a fit's watch what makes the user wait."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.announce = watch.announce  # type: ignore[method-assign]
-
-
 def new_pairs(task: Task) -> Pairs:
     """Return models of which nothing is known yet."""
     n, K = shape(task.rows)[0], task.n_classes
     P, empty = K * (K - 1) // 2, np.zeros((n, K - 1))
     names = ("primal", "dual", "gap", "relative_gap")
-    pairs = Pairs(
+    return Pairs(
         n_pairs=P, B=empty, origin=np.zeros_like(empty),
         last=np.zeros_like(empty) if task.goes_on else None,
         b=np.zeros(P), C=np.full(P, task.C), facts={name: np.zeros(P) for name in names},
         ends=np.array([np.full(P, -np.inf), np.full(P, np.inf)]),
         expansion=np.zeros((2, P)), radius=np.zeros(P), square=np.zeros(P),
+        outcomes=[Outcome.TIME] * P, certificates=[None] * P, records=[None] * P,
+        traces=[Trace() for _ in range(P)],
     )  # fmt: skip
-    pairs.outcomes, pairs.traces = [Outcome.TIME] * P, [Trace() for _ in range(P)]
-    pairs.records = [None] * P
-    return pairs
 
 
 class Training:
@@ -165,12 +157,18 @@ class Training:
     def run(self, one_by_one: bool) -> Pairs:
         """Train the pairs: those that need much memory alone, then the others side by side.
 
-        The first of the others is alone, too: what has to be compiled is compiled once.
+        The first of the others is alone, too: what has to be compiled is compiled once. Under a
+        time limit every pair has its part of the time; what is left in the end is for those that
+        needed more.
         """
         alone, together, at_once = self.blocks.schedule(self.order)
+        at_once = 1 if one_by_one else at_once
         for p in alone + together[:1]:
             self.train(p)
-        each(self.train, together[1:], 1 if one_by_one else at_once)
+        each(self.train, together[1:], at_once)
+        late = [p for p, outcome in enumerate(self.pairs.outcomes) if outcome is Outcome.TIME]
+        self.waiting = float((self.sizes[late].astype(float) ** 2).sum())
+        each(self.train, late, 1 if set(alone) & set(late) else at_once)
         self.pairs.evaluations += self.blocks.evaluations
         return self.pairs
 
@@ -184,14 +182,15 @@ class Training:
         Y = np.ones((len(chosen), 1))
         Y[len(self.members[a]) :] = -1.0
         seconds = self._seconds_for(p)
-        if S == 0.0:
+        if S == 0.0:  # nothing to decide
             pairs.outcomes[p], pairs.ends[:, p] = Outcome.TOLERANCE, 0.0
         elif self.course.pending or seconds <= 0.0:
-            self._leave(p, Y, weights, S)
+            if pairs.certificates[p] is None:
+                self._leave(p, Y, weights, S)
         else:
             self._solve(p, Y, weights, S, seconds)
         with self.course.lock:
-            self.course.done += 1
+            self.course.done = min(self.course.done + 1, pairs.n_pairs)
             self.waiting -= float(self.sizes[p]) ** 2
             self.note(self, p)
 
@@ -205,10 +204,11 @@ class Training:
 
     def _leave(self, p: int, Y: FloatArray, weights: FloatArray | None, S: float) -> None:
         """Note of a pair that was not begun what its model 0 costs."""
-        losses = np.array([value(self.task.loss, 0.0, y) for y in Y[:, 0]])
-        total = float(losses.sum() if weights is None else losses @ weights)
-        is_late = not self.course.pending
-        self.pairs.outcomes[p] = Outcome.TIME if is_late else Outcome.INTERRUPT
+        s = np.ones(len(Y)) if weights is None else weights
+        signs = (1.0, -1.0)
+        total = sum(float(s[Y[:, 0] == y].sum()) * value(self.task.loss, 0.0, y) for y in signs)
+        ended = Outcome.CALLBACK if self.course.must_stop else Outcome.INTERRUPT
+        self.pairs.outcomes[p] = ended if self.course.pending else Outcome.TIME
         facts = {"primal": total / S, "dual": -np.inf, "gap": np.inf, "relative_gap": np.inf}
         for name, number in facts.items():
             self.pairs.facts[name][p] = number
@@ -220,20 +220,26 @@ class Training:
         gram = self.blocks.gram(a, b)
         lam = lam_of(task.C, None, S)[1]
         problem = make_problem(task.loss, gram, Y, weights, lam, task.bias)
-        previous = None
-        if task.previous is not None:
-            previous = Expansion(self._of_pair(task.previous, a, b)[:, None])
+        start = task.previous if self.pairs.certificates[p] is None else self.pairs.B
+        previous = None if start is None else Expansion(self._of_pair(start, a, b)[:, None])
         solution = solve(
             problem, task.solver, replace(task.stopping, max_time=seconds),
-            seed=int(task.seeds[p]), previous=previous, watch=Announcing(self.course.watch),
+            seed=int(task.seeds[p]), previous=previous, watch=Watch(),
             interrupts=self.course,
         )  # fmt: skip
-        self._keep(p, problem, solution)
+        with self.course.lock:
+            self.pairs.evaluations += gram.evaluations
+            self.pairs.hits += gram.hits
+            self.pairs.misses += gram.misses
+            self.pairs.is_indefinite |= gram.is_indefinite
+        known = self.pairs.certificates[p]
+        if known is None or solution.certificate.relative_gap <= known.relative_gap:
+            self._keep(p, problem, solution)
         self.blocks.release(gram)
 
     def _keep(self, p: int, problem: Problem, solution: Solution) -> None:
         """Take what a pair's run leaves behind into the models of all pairs."""
-        pairs, (a, b), ball, gram = self.pairs, self.order[p], solution.ball, problem.rows
+        pairs, (a, b), ball = self.pairs, self.order[p], solution.ball
         self._put(pairs.B, a, b, solution.W[:, 0])
         if ball.origin is not None:
             self._put(pairs.origin, a, b, ball.origin)
@@ -253,11 +259,7 @@ class Training:
             outcome = Outcome.CALLBACK
         pairs.outcomes[p], pairs.traces[p] = outcome, solution.trace
         pairs.records[p] = replace(solution.trace.records[-1], seconds=self.course.clock())
-        with self.course.lock:
-            pairs.certificates.append(solution.certificate)
-            pairs.evaluations += gram.evaluations
-            pairs.hits, pairs.misses = pairs.hits + gram.hits, pairs.misses + gram.misses
-            pairs.is_indefinite |= gram.is_indefinite
+        pairs.certificates[p] = solution.certificate
 
     def _put(self, matrix: FloatArray, a: int, b: int, numbers: FloatArray) -> None:
         m = len(self.members[a])

@@ -24,7 +24,8 @@ def outcome_of(pairs: Pairs) -> Outcome:
 
 def certificate_of(pairs: Pairs, tol: float, seconds: float) -> Certificate:
     """Return what is proven: sums over the pairs, and the worst relative gap of one."""
-    found, facts, outcome = pairs.certificates, pairs.facts, outcome_of(pairs)
+    found = [certificate for certificate in pairs.certificates if certificate is not None]
+    facts, outcome = pairs.facts, outcome_of(pairs)
     is_proven = all(certificate.is_proven for certificate in found)
     audited = [certificate.basis for certificate in found if certificate.basis != "recomputed"]
     tested = any(certificate.kernel_tested_on for certificate in found)

@@ -19,6 +19,7 @@ from pegasos.data.rows import FloatArray
 from pegasos.problem.class_pairs import classes_of, pairs_of
 
 THIRD = 3.0  # confidence weighs less than 1/THIRD of a vote
+LEAST = 1e-290  # probability of a class within a pair: sums of inverses are finite
 
 
 def class_values(Z: FloatArray, other: FloatArray | None = None) -> FloatArray:
@@ -76,9 +77,8 @@ def coupled(R: FloatArray) -> FloatArray:
     """
     K = classes_of(R.shape[1])
     total = np.full((len(R), K), 2.0 - K)
-    tiny = np.finfo(np.float64).tiny
     for p, (i, j) in enumerate(pairs_of(K)):
-        total[:, i] += 1.0 / np.maximum(R[:, p], tiny)
-        total[:, j] += 1.0 / np.maximum(1.0 - R[:, p], tiny)
+        total[:, i] += 1.0 / np.maximum(R[:, p], LEAST)
+        total[:, j] += 1.0 / np.maximum(1.0 - R[:, p], LEAST)
     P = 1.0 / total
     return np.asarray(P / P.sum(axis=1, keepdims=True))

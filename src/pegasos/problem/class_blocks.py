@@ -31,7 +31,7 @@ SHARE_OF_BLOCKS = 0.5  # of the memory budget, for the blocks of classes
 
 
 class Parts(NamedTuple):
-    """The blocks of a pair's matrix: of each class with itself, and of the first with the second."""
+    """The blocks of a pair's matrix: each class with itself, and the first with the second."""
 
     first: Any
     second: Any
