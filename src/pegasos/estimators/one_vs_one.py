@@ -24,7 +24,7 @@ from pegasos.parallel import each
 from pegasos.problem.class_blocks import ClassBlocks
 from pegasos.problem.class_pairs import pairs_of
 from pegasos.problem.kernels import Kernel
-from pegasos.problem.losses import value
+from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, value
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import Watch
@@ -209,7 +209,10 @@ class Training:
         total = sum(float(s[Y[:, 0] == y].sum()) * value(self.task.loss, 0.0, y) for y in signs)
         ended = Outcome.CALLBACK if self.course.must_stop else Outcome.INTERRUPT
         self.pairs.outcomes[p] = ended if self.course.pending else Outcome.TIME
-        facts = {"primal": total / S, "dual": -np.inf, "gap": np.inf, "relative_gap": np.inf}
+        primal = total / S
+        is_ours = isinstance(self.task.loss, Hinge | SquaredHinge | Logistic)  # never negative
+        dual = 0.0 if is_ours else -np.inf
+        facts = {"primal": primal, "dual": dual, "gap": primal - dual, "relative_gap": np.inf}
         for name, number in facts.items():
             self.pairs.facts[name][p] = number
 
