@@ -22,6 +22,7 @@ from pegasos.errors import (
     InvalidParameter,
     ToleranceNotReached,
 )
+from pegasos.estimators import kernel_pairs
 from pegasos.problem.class_pairs import pairs_of
 from tests.reference.kernel_optimum import kernel_optimum
 
@@ -126,6 +127,16 @@ def test_predictions_are_the_classes_of_largest_value():
     values = model.decision_function(new)
     assert values.shape == (300, 4)
     np.testing.assert_array_equal(model.predict(new), model.classes_[values.argmax(axis=1)])
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_labels_do_not_depend_on_how_many_rows_are_scored_together(container, monkeypatch):
+    X, y = four_classes()
+    model = KernelPegasosClassifier(**ROUGH).fit(container(X), y)
+    labels, values = model.predict(container(X)), model.decision_function(container(X))
+    monkeypatch.setattr(kernel_pairs, "VALUES_AT_A_TIME", 100)  # of 6 pairs: 16 rows
+    np.testing.assert_array_equal(model.predict(container(X)), labels)
+    np.testing.assert_allclose(model.decision_function(container(X)), values, atol=1e-12)
 
 
 @pytest.mark.parametrize("bias", ["none", "free"])
@@ -304,8 +315,12 @@ def test_ctrl_c_keeps_the_pairs_so_far():
             os.kill(os.getpid(), signal.SIGINT)
         return pairwise.rbf_kernel(A, B)
 
-    with pytest.warns(FitInterrupted):
-        model = KernelPegasosClassifier(kernel=kernel).fit(X, y)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in some workers
+    try:
+        with pytest.warns(FitInterrupted):
+            model = KernelPegasosClassifier(kernel=kernel).fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert "interrupted" in model.certificate_.reason
     assert model.predict(X).shape == (120,)
 

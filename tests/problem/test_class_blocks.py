@@ -9,6 +9,7 @@ from pegasos.problem import class_blocks
 from pegasos.problem.class_blocks import ClassBlocks, PairGram
 from pegasos.problem.gram import Gram
 from pegasos.problem.kernels import Custom, Gaussian, Linear, Polynomial, Precomputed, Sigmoid
+from pegasos.problem.memory import held
 
 BUDGET = 64 << 20
 SIZES = [5, 1, 12, 7]
@@ -45,7 +46,10 @@ def test_a_pair_has_the_kernel_matrix_of_its_rows(kernel, container):
         np.testing.assert_allclose(found.exact_scores(order, B), same[order], atol=1e-12)
         blocks.release(found)
     assert blocks.evaluations == sum(n * n for n in SIZES)
-    assert len(blocks.rooms) == 1  # which all pairs have used
+    (room,) = blocks.rooms  # which all pairs have used
+    values = sum(n * n for n in SIZES) * X.dtype.itemsize
+    assert blocks.bytes == room.nbytes + values
+    assert held() >= blocks.bytes
 
 
 def test_a_pair_of_coarse_values_goes_on_in_double_precision():

@@ -91,8 +91,9 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         not count.
     stop : {"gap", "decisions"}, default="gap"
         "decisions" also ends the fit once 99.9 % of the training rows' labels are certain: they
-        would be the same at the optimum. With the default `tol` that is usually later than `tol`;
-        it saves epochs beside a small one, such as 1e-6, if classes are well apart.
+        would be the same at the optimum; with pairs of classes, the labels within each pair. With
+        the default `tol` that is usually later than `tol`; it saves epochs beside a small one, such
+        as 1e-6, if classes are well apart.
     multiclass : {"ovo", "ovr"}, default="ovo"
         How more than two classes are trained. "ovo": a model for every pair of classes, over the
         rows of these two; the class with most votes wins, and of several the one whose pairs have
@@ -208,23 +209,6 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         self.random_state = random_state
         self.verbose = verbose
         self.on_interrupt = on_interrupt
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return decision values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n,), (n, n_classes), (n, n_pairs) or (n, n_labels)
-            Of two classes: f(x) + b, positive for the second. Of several: a value per class,
-            largest for the predicted one, or one per pair; see `decision_function_shape`.
-            Multilabel: positive where a label is given.
-        """
-        return super().decision_function(X)
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelPegasosClassifier:

@@ -29,7 +29,7 @@ from pegasos.estimators.pair_certificate import (
 )
 from pegasos.estimators.parameters import Parameters, one_of, seeded
 from pegasos.interrupt import Interrupts
-from pegasos.parallel import one_blas_thread
+from pegasos.parallel import one_blas_thread, ranges
 from pegasos.problem.class_pairs import add_pair_scores
 from pegasos.problem.gram import Cross
 from pegasos.problem.kernels import Precomputed
@@ -39,6 +39,7 @@ from pegasos.progress import Watch, watch_for
 from pegasos.solve import compilation_for
 
 MULTICLASS, SHAPES = ("ovo", "ovr"), ("ovr", "ovo")
+VALUES_AT_A_TIME = 16_000_000  # decision values of pairs that are made into labels together
 
 
 class PairExpansion(NamedTuple):
@@ -168,10 +169,9 @@ class PairwiseKernelClassification(Classification, KernelEstimator):
 
     # ---- scores
 
-    def _against_classes(self, X: Any) -> list[tuple[int, slice, Cross]]:
+    def _against_classes(self, rows: Rows) -> list[tuple[int, slice, Cross]]:
         """Return new rows against the support vectors of each class that has any."""
-        check_is_fitted(self)
-        rows, ends = checked_rows(self, X, reset=False), self._ends_of_classes
+        ends = self._ends_of_classes
         places = [slice(*ends[c : c + 2]) for c in range(len(self.classes_))]
         used = [c for c, place in enumerate(places) if place.stop > place.start] or [0]
         if isinstance(self._kernel, Precomputed):
@@ -190,16 +190,62 @@ class PairwiseKernelClassification(Classification, KernelEstimator):
         labels = vars(self).get("_labels")
         return labels is not None and labels.kind == "pairs"
 
-    def _scores(self, X: Any) -> FloatArray:
+    def predict(self, X: Any) -> Any:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,), or (n, n_labels) for multilabel
+            Taken from `classes_`; 0 and 1 for multilabel.
+        """
         if not self._is_of_pairs:
-            return super()._scores(X)
-        crosses = self._against_classes(X)
-        Z = np.zeros((crosses[0][2].shape[0], len(self.intercept_)))
-        add_pair_scores(crosses, self.dual_coef_.T, Z)
-        return Z + self.intercept_
+            return super().predict(X)
+        return self._of_pair_scores(X, self._labels.predicted)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n,), (n, n_classes), (n, n_pairs) or (n, n_labels)
+            Of two classes: f(x) + b, positive for the second. Of several: a value per class,
+            largest for the predicted one, or one per pair; see `decision_function_shape`.
+            Multilabel: positive where a label is given.
+        """
+        if not self._is_of_pairs:
+            return super().decision_function(X)
+        return np.asarray(self._of_pair_scores(X, self._squeezed))
+
+    def _scores(self, X: Any) -> FloatArray:
+        return self._of_pair_scores(X, np.asarray) if self._is_of_pairs else super()._scores(X)
+
+    def _of_pair_scores(self, X: Any, made: Callable[[FloatArray], Any]) -> Any:
+        """Return what is made of the decision values of pairs, (n, P), so many rows at a time."""
+        check_is_fitted(self)
+        rows = checked_rows(self, X, reset=False)
+        n, length = shape(rows)[0], max(1, VALUES_AT_A_TIME // len(self.intercept_))
+        parts, found = ranges(n, length), []
+        for first, stop in parts:
+            some = rows if len(parts) == 1 else as_rows(matrix(rows, slice(first, stop)))
+            Z = np.zeros((stop - first, len(self.intercept_)))
+            add_pair_scores(self._against_classes(some), self.dual_coef_.T, Z)
+            found.append(made(Z + self.intercept_))
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _seen(self, X: Any) -> Any:
-        return self._against_classes(X) if self._is_of_pairs else super()._seen(X)
+        if not self._is_of_pairs:
+            return super()._seen(X)
+        return self._against_classes(checked_rows(self, X, reset=False))
 
     def _squeezed(self, Z: FloatArray) -> FloatArray:
         self._check_shape()

@@ -23,6 +23,7 @@ from pegasos.dispatch import compiled, inlined
 from pegasos.parallel import cores, each
 from pegasos.problem.gram import Gram, diagonal, quickest
 from pegasos.problem.kernels import Kernel, Precomputed, is_psd
+from pegasos.problem.memory import note_store
 from pegasos.problem.pairs import Side, fill, left_rows, matrix, side
 
 SMALL_PAIR = 3000  # rows, up to which all of a pair's matrix is computed: most of it is used
@@ -41,8 +42,8 @@ class Parts(NamedTuple):
 class PairGram(Gram):
     """Kernel matrix of a pair of classes whose values are all there, in blocks (`parts`).
 
-    Rows that are asked for are put together in the store: with a row of support vectors in five,
-    most never are.
+    Rows that are asked for are put together in the store; most, of rows that never come near to
+    supporting a model, are not.
     """
 
     def __init__(self, blocks: ClassBlocks, chosen: Any, parts: Parts, room: Any) -> None:
@@ -116,6 +117,7 @@ class ClassBlocks:
         self.at_once = 1
         self.own: dict[int, Any] = {}
         self.rooms: list[Any] = []  # that no pair uses at present
+        self.bytes = 0  # of blocks and rooms
         if is_psd(kernel):  # of others, values are looked at
             self._keep_own()
 
@@ -138,6 +140,7 @@ class ClassBlocks:
             return
         self.own = {int(c): np.empty((sizes[c], sizes[c]), self.precision) for c in kept}
         self.evaluations = int((sizes[kept] ** 2).sum())
+        self._note(sum(block.nbytes for block in self.own.values()))
         _ = self.side, self.in_double  # before threads ask for them
         each(self._fill_own, self.own)
 
@@ -203,7 +206,13 @@ class ClassBlocks:
             most = max(len(some) for some in self.members)
             enough = 5 * min(SMALL_PAIR, 2 * most) ** 2 // 4
             room = np.empty(max(values, enough), dtype=self.precision)
+            self._note(room.nbytes)
         return room
+
+    def _note(self, size: int) -> None:
+        """Let other fits know of so much more memory."""
+        self.bytes += size
+        note_store(self, self.bytes)
 
     def release(self, gram: Gram) -> None:
         """Take note that a pair's matrix is no longer used."""

@@ -96,10 +96,12 @@ def rare_rows(problem: Problem) -> Any:
     """Return the rows of the rarer class, where these limit the support vectors; else None.
 
     With a free bias the coefficients of both classes have the same sum: for every rare row, no more
-    than one of the others is at its bound.
+    than one of the others is at its bound. Where a working set holds all rows, nobody asks.
     """
     Y = problem.costs.Y
-    if not problem.is_free or Y.shape[1] > 1 or not np.all(np.abs(Y) == 1.0):
+    if not problem.is_free or Y.shape[1] > 1 or len(Y) <= FEW_ROWS:
+        return None
+    if not np.all(np.abs(Y) == 1.0):
         return None
     is_positive = Y[:, 0] > 0.0
     return np.flatnonzero(is_positive == (2 * np.count_nonzero(is_positive) < len(Y)))
@@ -108,14 +110,16 @@ def rare_rows(problem: Problem) -> Any:
 def least_size(n: int, rare: Any = None) -> int:
     """Return the size of the first working set, and the least of any."""
     size = int(min(n, max(FEW_ROWS, min(MOST_ROWS, SHARE * n))))
-    if rare is None or size == n:
+    if rare is None:
         return size
     return min(size, max(LEAST_ROWS, PER_RARE_ROW * len(rare)))
 
 
 def first_set(n: int, size: int, rare: Any, random: Any) -> Any:
     """Return a random working set, of which rare rows are as much as a half."""
-    if rare is None or size == n or len(rare) > size:
+    if size == n:
+        return np.arange(n)
+    if rare is None or len(rare) > size:
         return np.sort(random.choice(n, size, replace=False))
     some = rare if len(rare) <= size // 2 else random.choice(rare, size // 2, replace=False)
     others = np.setdiff1d(np.arange(n), rare, assume_unique=True)
