@@ -29,6 +29,7 @@ def digest():
         (KernelPegasosClassifier(cache_size=13.0, random_state=0, tol=0.01), X, y),
         (KernelPegasosClassifier(solver="batch_perceptron", random_state=0, max_iter=3), X, y),
         (KernelPegasosClassifier(random_state=0), sparse.csr_array(X * (X > 0.0)), y),
+        (KernelPegasosClassifier(random_state=0, C=5.0), X, np.digitize(X[:, 0], [-1.0, 0.0, 1.0])),
         (KernelPegasosRegressor(random_state=0), X, X[:, 0]),
         (PegasosClassifier(random_state=0), X, y),
         (PegasosClassifier(random_state=0), np.asfortranarray(X), y),

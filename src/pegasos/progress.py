@@ -137,8 +137,8 @@ class Hints(Watch):
 class Lines(Watch):
     """Plain lines, at most one every two seconds and one at the end: for files and pipes."""
 
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
+    def __init__(self, pairs: int = 0) -> None:
+        self._pairs, self._last = pairs, time.perf_counter()
         self._record: Record | None = None
         self._left = float("nan")
 
@@ -153,10 +153,11 @@ class Lines(Watch):
             return
         self._last = now
         if self._record is None:
-            _write(f"epoch {epochs:.3g}, {seconds():.1f} s, no certificate yet")
+            _write(f"{step(epochs, self._pairs)}, {seconds():.1f} s, no certificate yet")
         else:
             passed = seconds() - self._record.seconds
-            _write(state_of(self._record, self._left - passed, epochs, seconds()))
+            left = self._left - passed
+            _write(state_of(self._record, left, epochs, seconds(), self._pairs))
 
     def certified(self, record: Record, seconds_left: float) -> None:
         self._record, self._left = record, seconds_left
@@ -166,9 +167,12 @@ class Lines(Watch):
 
 
 class Bar(Watch):
-    """A progress bar (rich): full when the gap, on a log scale, has come down to the tolerance."""
+    """A progress bar (rich): full when the gap, on a log scale, has come down to the tolerance.
 
-    def __init__(self, tol: float) -> None:
+    With pairs of classes, when all of them are done.
+    """
+
+    def __init__(self, tol: float, pairs: int = 0) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -181,7 +185,7 @@ class Bar(Watch):
             TextColumn("{task.fields[left]}"),
             console=self._console,
         )
-        self._tol = tol
+        self._tol, self._pairs = tol, pairs
         self._record: Record | None = None
         self._left = float("nan")
         self._first_gap = float("nan")
@@ -211,6 +215,9 @@ class Bar(Watch):
     def certified(self, record: Record, seconds_left: float) -> None:
         self._record, self._left = record, seconds_left
         gap = record.relative_gap
+        if self._pairs:
+            self._filled = min(0.99, record.epoch / self._pairs)
+            return
         if not 0.0 < gap < math.inf:
             return
         if math.isnan(self._first_gap):
@@ -219,7 +226,7 @@ class Bar(Watch):
         self._filled = min(0.99, max(0.0, math.log(self._first_gap / gap) / whole))
 
     def _show(self, epochs: float, seconds: float) -> None:
-        changes: dict[str, Any] = {"description": f"epoch {int(epochs)}"}
+        changes: dict[str, Any] = {"description": step(int(epochs), self._pairs)}
         if self._record is not None:
             changes["gap"] = self._comparison(self._record.relative_gap)
             changes |= {"total": 1.0, "completed": self._filled}
@@ -234,7 +241,7 @@ class Bar(Watch):
     def finished(self, certificate: Certificate) -> None:
         self._progress.update(
             self._task,
-            description=f"epoch {certificate.epochs}",
+            description=step(self._pairs or certificate.epochs, self._pairs),
             total=1.0,
             completed=1.0 if certificate.is_within_tol else self._filled,
             gap=self._comparison(certificate.relative_gap),
@@ -244,19 +251,34 @@ class Bar(Watch):
         self._console.print(f"pegasos: {certificate}", highlight=False, soft_wrap=True)
 
 
-def watch_for(verbose: int, tol: float, *others: Watch) -> Watch:
-    """Return what shows a fit: nothing for 0; a bar on a terminal or in a notebook; else lines."""
+def step(count: float, pairs: int) -> str:
+    """Say how far a fit is: in epochs, or in pairs of classes, if it has any."""
+    if pairs:
+        return f"pair {count:.0f} of {pairs:,}"
+    return f"epoch {count}" if isinstance(count, int) else f"epoch {count:.3g}"
+
+
+def watch_for(verbose: int, tol: float, *others: Watch, pairs: int = 0) -> Watch:
+    """Return what shows a fit: nothing for 0; a bar on a terminal or in a notebook; else lines.
+
+    A fit of so many `pairs` of classes counts these instead of epochs.
+    """
     shows: Watch = Hints()
     if verbose:
         from rich.console import Console
 
         console = Console(stderr=True)
-        shows = Bar(tol) if console.is_terminal or console.is_jupyter else Lines()
+        is_live = console.is_terminal or console.is_jupyter
+        shows = Bar(tol, pairs) if is_live else Lines(pairs)
     return Watches([Log(), shows, *others])
 
 
 def state_of(
-    record: Record, left: float, epochs: float | None = None, seconds: float | None = None
+    record: Record,
+    left: float,
+    epochs: float | None = None,
+    seconds: float | None = None,
+    pairs: int = 0,
 ) -> str:
     """Describe a fit in one line: `left` seconds to go, nan if unknown."""
     gap = in_percent(record.relative_gap)
@@ -265,7 +287,7 @@ def state_of(
         known = "not yet bounded usefully"
     forecast = f", about {duration(max(0.0, left))} left" if left < FAR_OFF else ""
     return (
-        f"epoch {record.epoch if epochs is None else epochs:.3g}, "
+        f"{step(record.epoch if epochs is None else epochs, pairs)}, "
         f"{record.seconds if seconds is None else seconds:.1f} s, objective {record.primal:.6g}, "
         f"{known}{forecast}"
     )

@@ -97,6 +97,13 @@ def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
     return (low > 0.0) | (high < 0.0)
 
 
+def compilation_for(loss: Any, watch: Watch) -> Compilation:
+    """Return what measures compiling for a loss, and announces it."""
+    is_own = getattr(loss, "is_of_this_process", False)
+    text = COMPILES_OWN_LOSS if is_own else COMPILES.format(how_often())
+    return Compilation(watch.announce, text)
+
+
 class _Run:
     """Bookkeeping of one fit: what was done, when the next certificate is due, when to stop."""
 
@@ -114,9 +121,7 @@ class _Run:
     ) -> None:
         self.problem, self.stopping, self.watch = problem, stopping, watch
         self.decided = decided
-        is_own = getattr(problem.costs.loss, "is_of_this_process", False)
-        text = COMPILES_OWN_LOSS if is_own else COMPILES.format(how_often())
-        self.compilation = Compilation(watch.announce, text)
+        self.compilation = compilation_for(problem.costs.loss, watch)
         self.judge, self.trace = Judge(problem, seed), Trace()
         self.kernel = definiteness(problem.rows, seed)
         self.begin = time.perf_counter()

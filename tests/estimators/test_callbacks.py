@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pegasos import PegasosClassifier, PegasosRegressor
+from pegasos import KernelPegasosClassifier, PegasosClassifier, PegasosRegressor
 from pegasos.estimators import callbacks
 
 sklearn_callback = pytest.importorskip("sklearn.callback")
@@ -90,6 +90,18 @@ def test_max_iter_limits_the_tasks(iris):
     with pytest.warns(UserWarning, match="proven"):
         model.fit(*iris)
     assert recorder.epochs() == 3
+
+
+def test_pairs_of_classes_are_the_epochs_of_a_one_vs_one_fit(iris):
+    scorer = Scorer()
+    plain = KernelPegasosClassifier(tol=1e-3, random_state=0).fit(*iris)
+    watched = KernelPegasosClassifier(tol=1e-3, random_state=0).set_callbacks(scorer).fit(*iris)
+    assert scorer.epochs() == 3
+    assert scorer.scores[-1] == pytest.approx(watched.score(*iris))
+    np.testing.assert_array_equal(plain.dual_coef_, watched.dual_coef_)
+    stopped = KernelPegasosClassifier().set_callbacks(Recorder(stop_after=1)).fit(*iris)
+    assert "callback" in stopped.certificate_.reason
+    assert np.count_nonzero(np.isinf(stopped.certificate_.models["relative_gap"])) == 2
 
 
 @pytest.mark.parametrize("estimator", [PegasosClassifier, PegasosRegressor])

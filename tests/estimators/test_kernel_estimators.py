@@ -89,7 +89,7 @@ def test_regression_attributes_are_those_of_svr():
 
 def test_multiclass_attributes():
     X, y = three_classes()
-    model = KernelPegasosClassifier(C=2.0, gamma=0.5, **TIGHT).fit(X, y)
+    model = KernelPegasosClassifier(C=2.0, gamma=0.5, multiclass="ovr", **TIGHT).fit(X, y)
     m = len(model.support_)
     assert model.classes_.tolist() == ["ash", "elm", "oak"]
     assert model.dual_coef_.shape == (3, m)
@@ -153,7 +153,8 @@ KERNELS = {
 def test_decision_values_are_rebuilt_from_the_attributes(name, kind):
     X, y = {"binary": moons, "multiclass": three_classes, "multilabel": labels}[kind]()
     options, kernel = KERNELS[name]
-    model = KernelPegasosClassifier(kernel=name, random_state=0, **options).fit(X, y)
+    options = {"kernel": name, "multiclass": "ovr", **options}
+    model = KernelPegasosClassifier(random_state=0, **options).fit(X, y)
     new = np.random.default_rng(1).standard_normal((17, X.shape[1]))
     by_hand = kernel(new, model.support_vectors_) @ model.dual_coef_.T + model.intercept_
     found = model.decision_function(new)
@@ -170,7 +171,7 @@ def test_decision_values_are_rebuilt_from_the_attributes(name, kind):
 
 def test_one_vs_rest_equals_a_fit_per_class():
     X, y = three_classes()
-    together = KernelPegasosClassifier(C=2.0, gamma=0.5, **TIGHT).fit(X, y)
+    together = KernelPegasosClassifier(C=2.0, gamma=0.5, multiclass="ovr", **TIGHT).fit(X, y)
     for k, label in enumerate(together.classes_):
         alone = KernelPegasosClassifier(C=2.0, gamma=0.5, **TIGHT).fit(X, y == label)
         assert together.certificate_.models["primal"][k] == pytest.approx(
@@ -373,10 +374,12 @@ def test_bounds_hold_the_predictions_of_the_optimum_of_regression(bias):
     assert widths[-1] < 0.1 * widths[0]
 
 
-def test_certain_labels_of_several_classes_are_those_of_the_optimum():
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_certain_labels_of_several_classes_are_those_of_the_optimum(multiclass):
     X, y = three_classes()
-    exact = KernelPegasosClassifier(C=2.0, gamma=0.5, tol=1e-10, solver=Decomposition()).fit(X, y)
-    rough = KernelPegasosClassifier(C=2.0, gamma=0.5, tol=0.01, solver=Decomposition(20)).fit(X, y)
+    options = {"C": 2.0, "gamma": 0.5, "multiclass": multiclass}
+    exact = KernelPegasosClassifier(tol=1e-10, solver=Decomposition(), **options).fit(X, y)
+    rough = KernelPegasosClassifier(tol=0.01, solver=Decomposition(20), **options).fit(X, y)
     new = np.random.default_rng(1).standard_normal((300, 3))
     is_certain = rough.certain(new)
     assert is_certain.shape == (300,)

@@ -11,6 +11,7 @@ from tests.hostile.case import problem, weights
 from tests.hostile.handed_out import objective
 from tests.hostile.oracle.kernels import WIDE
 from tests.hostile.oracle.optimum import optimum
+from tests.hostile.pairs import is_of_pairs, views
 
 # lam, S and the printed numbers are themselves float64: so many roundings are not a lie.
 NUMBERS = 16 * np.finfo(np.float64).eps
@@ -58,6 +59,10 @@ def check(case, model, found):
     certificate = model.certificate_
     found.outcome = "within tol" if certificate.is_within_tol else "above tol"
     check_numbers(case, model, found)
+    if is_of_pairs(case):
+        for of_pair, pair in views(case, model):
+            check(of_pair, pair, found)
+        return
     the = problem(case, model.lam_)
     if case.has_kernel and not check_kernel(case, model, the, found):
         return

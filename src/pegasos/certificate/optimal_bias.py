@@ -27,7 +27,7 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
 from pegasos.dispatch import compiled
-from pegasos.problem.bias import bracket, feasible, slope_sum
+from pegasos.problem.bias import feasible, slopes_bracket
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.losses import gain, lower, upper
 from pegasos.problem.objective import Problem, weight
@@ -188,12 +188,8 @@ def from_scores(
         np.add(Z, push * room, out=Z)
         for k in range(Z.shape[1]):
             floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
-
-            def rise(b: float, k: int = k, floor: float = floor) -> float:
-                return float(slope_sum(problem.costs, Z, k, b)) + floor
-
             start, area = float(judge.b[k] + shift[k]), COARSE * float(judge.gap[k]) * problem.S
-            end = bracket(rise, start, area)[side]
+            end = slopes_bracket(problem, Z, k, floor, start, area)[side]
             if end == (np.inf, -np.inf)[side]:  # beyond what was looked at: nothing is known
                 end = -end
             ends.append(end - shift[k])

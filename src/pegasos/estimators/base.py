@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.certificate.pair_balls import PairBalls
 from pegasos.certificate.predictions import Ball
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.data.rows import FloatArray, Rows, float_type, shape, stored_values
@@ -42,7 +43,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
 
     intercept_: FloatArray
     certificate_: Certificate
-    _ball: Ball | None
+    _ball: Ball | PairBalls | None
 
     @one_blas_thread
     def _fit_models(
@@ -114,7 +115,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """Return the state to continue from: that of the last fit, if the shapes agree."""
         raise NotImplementedError
 
-    def _warn(self, solution: Solution, rows: Rows) -> None:
+    def _warn(self, solution: Any, rows: Rows) -> None:
         """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
         if solution.outcome is Outcome.INTERRUPT:
             warnings.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pegasos.data.validate import checked_data
 from pegasos.errors import InvalidParameter
 from pegasos.estimators.base import CertifiedEstimator
 from pegasos.estimators.labels import (
+    Kind,
     Labels,
     check_two_classes,
     columns_of,
@@ -36,6 +38,11 @@ class Classification(ClassifierMixin, CertifiedEstimator):
 
     _labels: Labels
 
+    @property
+    def _several(self) -> Kind:
+        """How more than two classes are trained."""
+        return "multiclass"
+
     def _labelled(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Rows, FloatArray, FloatArray | None]:
@@ -48,7 +55,7 @@ class Classification(ClassifierMixin, CertifiedEstimator):
             self._refuse_class_weight()
             self._labels, codes = columns_of(y)
         else:
-            self._labels, codes = labels_of(y)
+            self._labels, codes = labels_of(y, self._several)
             weights = with_class_weight(self.class_weight, self._labels.classes, codes, weights)
             check_two_classes(self._labels, codes, weights)
         self.classes_ = self._labels.classes
@@ -66,6 +73,8 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         known: Labels | None = vars(self).get("_labels")
         if known is not None and known.kind == "multilabel":
             raise InvalidParameter("partial_fit has no multilabel form; use fit.")
+        if known is not None and known.kind == "pairs":  # a stream has one model per class
+            known = replace(known, kind="multiclass")
         if known is not None and classes is None:
             return known
         if classes is None:
@@ -117,10 +126,13 @@ class Classification(ClassifierMixin, CertifiedEstimator):
             The optimum's decision values lie between them.
         """
         _, low, high = self._bounds(X)
-        return self._squeezed(low), self._squeezed(high)
+        return self._squeezed_bounds(low, high)
 
     def _squeezed(self, Z: FloatArray) -> FloatArray:
         return Z[:, 0] if self._labels.kind == "binary" else Z
+
+    def _squeezed_bounds(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self._squeezed(low), self._squeezed(high)
 
     def predict(self, X: Any) -> Any:
         """Return the predicted labels.
@@ -153,11 +165,7 @@ class Classification(ClassifierMixin, CertifiedEstimator):
             Rows sum to 1, except for multilabel, where labels are independent of each other.
         """
         P = 1.0 / (1.0 + np.exp(-np.clip(self._scores(X), -700.0, 700.0)))
-        if self._labels.kind == "multilabel":
-            return P
-        if self._labels.kind == "binary":
-            return np.hstack([1.0 - P, P])
-        return P / P.sum(axis=1, keepdims=True)
+        return self._labels.probabilities(P)
 
     def certain(self, X: Any) -> Any:
         """Tell which predicted labels can no longer change, however long training went on.

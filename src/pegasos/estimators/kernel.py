@@ -100,7 +100,7 @@ class KernelEstimator(CertifiedEstimator):
         return kernels[self.kernel]
 
     def _stopping(self, parameters: Parameters, rows: Rows, Y: FloatArray) -> Stopping:
-        return parameters.kernel_stopping(*Y.shape)
+        return parameters.kernel_stopping(len(Y) * Y.size)
 
     def _fit_kernel(self, kernel: Kernel, *fit: Any, **options: Any) -> None:
         """Fit the models; a fit that fails leaves the kernel of the one before."""
@@ -116,8 +116,12 @@ class KernelEstimator(CertifiedEstimator):
 
     def _container(self, rows: Rows) -> Any:
         self._rows = rows
+        return Gram(self._kernel, rows, self._budget())
+
+    def _budget(self) -> int:
+        """Return the bytes of memory for kernel values."""
         megabytes = memory_share() if self.cache_size is None else float(self.cache_size)
-        return Gram(self._kernel, rows, int(megabytes * MEGABYTE))
+        return int(megabytes * MEGABYTE)
 
     def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
         support = np.flatnonzero(W.any(axis=1))
@@ -142,13 +146,16 @@ class KernelEstimator(CertifiedEstimator):
         if not self.certificate_.is_proven:
             self._ball = None
         if gram.is_indefinite or (self.certificate_.kernel_tested_on and self._ball is None):
-            warnings.warn(
-                f"The kernel is not positive semi-definite ({self.kernel!r} on these rows): the "
-                "fit is a stationary point, not a proven optimum, and certain(X) has no answer. "
-                'Check the kernel, or use one that is, such as kernel="rbf".',
-                IndefiniteKernel,
-                stacklevel=stack_level(),
-            )
+            self._warn_indefinite()
+
+    def _warn_indefinite(self) -> None:
+        warnings.warn(
+            f"The kernel is not positive semi-definite ({self.kernel!r} on these rows): the "
+            "fit is a stationary point, not a proven optimum, and certain(X) has no answer. "
+            'Check the kernel, or use one that is, such as kernel="rbf".',
+            IndefiniteKernel,
+            stacklevel=stack_level(),
+        )
 
     def _previous(self, Y: FloatArray) -> Any | None:
         state = vars(self).get("_state") if self.warm_start else None

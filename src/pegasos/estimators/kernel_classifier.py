@@ -1,4 +1,4 @@
-"""Kernel classification: binary, one-vs-rest and multilabel, certified."""
+"""Kernel classification: binary, one-vs-one, one-vs-rest and multilabel, certified."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import FloatArray, Rows, as_rows, shape
 from pegasos.data.validate import checked_data
 from pegasos.estimators.callbacks import with_callbacks
-from pegasos.estimators.classification import Classification
-from pegasos.estimators.kernel import KernelEstimator
+from pegasos.estimators.kernel_pairs import PairwiseKernelClassification
 from pegasos.estimators.kernel_streaming import (
     check_same_kernel,
     check_stream,
@@ -34,7 +33,7 @@ from pegasos.solvers.catalogue import resolve_kernel
 from pegasos.solvers.kernel.online import OnlineModel
 
 
-class KernelPegasosClassifier(Classification, KernelEstimator):
+class KernelPegasosClassifier(PairwiseKernelClassification):
     """Kernel support vector classification with a proof of how good the fit is.
 
     Minimises, over functions f of the kernel's space and the bias b,
@@ -45,8 +44,10 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
     fit ends when this objective is *proven* to be within `tol` of its minimum; `certificate_` is
     the proof.
 
-    More than two classes are trained one against the rest, several labels per row (`y` an indicator
-    matrix) one model per label; all models share the rows of the kernel matrix.
+    More than two classes are trained pair by pair, as in scikit-learn's SVC, or one against the
+    rest (`multiclass`), several labels per row (`y` an indicator matrix) one model per label. Every
+    model has a certificate of its own. Pairs share kernel values of the rows of a class and run
+    side by side on all cores; `partial_fit` trains several classes one against the rest.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         Weight of the losses against the penalty: a larger C fits the training rows more closely.
         Give `C` or `lam`, not both.
     lam : float, optional
-        Weight of the penalty against the *mean* loss; independent of the number of rows.
+        Weight of the penalty against the *mean* loss; independent of the number of rows. With pairs
+        of classes it stands for C = 1 / (lam * sum of all weights), the same C for every pair.
     kernel : str or callable, default="rbf"
         "rbf" (Gaussian, exp(-gamma ||x - z||^2)), "linear", "poly" ((gamma <x, z> + coef0)^degree),
         "laplacian" (exp(-gamma sum_j |x_j - z_j|)), "sigmoid" (tanh(gamma <x, z> + coef0), not
@@ -82,14 +84,25 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         The objective is to be within this fraction of the optimum, proven; for several
         models, each of them.
     max_iter : int, optional
-        Limit on the epochs: rounds of the decomposition, passes over the rows of other solvers. By
-        default 1000.
+        Limit on the epochs: rounds of the decomposition, passes over the rows of other solvers; of
+        every pair of classes. By default 1000.
     max_time : float, optional
-        Limit on the seconds of training. Compiling, once per machine, does not count.
+        Limit on the seconds of training, of all models together. Compiling, once per machine, does
+        not count.
     stop : {"gap", "decisions"}, default="gap"
         "decisions" also ends the fit once 99.9 % of the training rows' labels are certain: they
-        would be the same at the optimum. With the default `tol` that is usually later than `tol`;
-        it saves epochs beside a small one, such as 1e-6, if classes are well apart.
+        would be the same at the optimum; with pairs of classes, the labels within each pair. With
+        the default `tol` that is usually later than `tol`; it saves epochs beside a small one, such
+        as 1e-6, if classes are well apart.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are trained. "ovo": a model for every pair of classes, over the
+        rows of these two; the class with most votes wins, and of several the one whose pairs have
+        the largest sum of decision values. "ovr": a model for every class against all others; the
+        largest decision value wins.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        What `decision_function` returns for pairs of classes: a value per class, its votes plus a
+        part below 1/3 for the sum of decision values; or the decision value of every pair (0, 1),
+        (0, 2), ..., (1, 2), ..., positive for the first class.
     class_weight : dict or "balanced", optional
         Factors on the weights of the rows by class. "balanced" gives every class the same total
         weight, sample weights included.
@@ -107,29 +120,32 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        Row numbers of the support vectors, of all models together.
+        Row numbers of the support vectors, of all models together; for pairs, class by class.
     support_vectors_ : array or sparse matrix of shape (n_support, n_features)
         Those rows; empty for a precomputed kernel.
     n_support_ : ndarray of shape (n_classes,)
         Support vectors of each class; multilabel: of each model.
-    dual_coef_ : ndarray of shape (n_models, n_support)
-        Coefficients of the expansions.
+    dual_coef_ : ndarray of shape (n_models, n_support), or (n_classes - 1, n_support) for pairs
+        Coefficients of the expansions. For pairs the layout is that of scikit-learn's SVC: row r of
+        a support vector of class c is for the pair of c with the r-th of the other classes.
     intercept_ : ndarray of shape (n_models,)
         The bias; 0 for bias="none".
     classes_ : ndarray of shape (n_classes,)
         The labels; a positive decision value means the second of two. Multilabel: column numbers.
     certificate_ : Certificate
         Objective (`primal`), lower bound on the optimum (`dual`), `gap`, `relative_gap`, and why
-        the fit ended (`reason`).
+        the fit ended (`reason`); `models` has them model by model.
     history_ : dict of str to ndarray
         epoch, seconds, rows_visited, primal, dual, gap, relative_gap and evaluations (kernel values
-        computed) of every certificate.
+        computed) of every certificate; of pairs, an entry for each in their order, with sums and
+        the worst relative gap so far.
     n_kernel_evaluations_, cache_hits_, cache_misses_ : int
         Kernel values computed; rows of the kernel matrix found in memory, or not, when needed.
     C_, lam_ : float
-        The penalty on both scales.
+        The penalty on both scales; arrays, one entry per pair, if a solver found a penalty of its
+        own for every pair (`BatchPerceptron(nu=...)`).
     n_iter_ : int
-        Epochs.
+        Epochs; of the pair that took most.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -164,6 +180,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         max_iter: int | None = None,
         max_time: float | None = None,
         stop: str = "gap",
+        multiclass: str = "ovo",
+        decision_function_shape: str = "ovr",
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -184,6 +202,8 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         self.max_iter = max_iter
         self.max_time = max_time
         self.stop = stop
+        self.multiclass = multiclass
+        self.decision_function_shape = decision_function_shape
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -231,7 +251,7 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
         their weight, those of this call included. A given `C` (the default, 1.0) bounds the
         coefficient of every row and stays what it is; with `lam` that bound falls from call to
         call, and all coefficients shrink with it. Needs loss="hinge" and `solver` "auto" or
-        "lasvm".
+        "lasvm". Several classes are trained one against the rest, whatever `multiclass`.
 
         Only support vectors are kept in memory. gamma="scale" is taken from the rows of the first
         call. After `fit`, goes on
@@ -282,7 +302,7 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
             check_same_kernel(self, self._kernel)
         if online is None and "dual_coef_" in vars(self):
             online = stream_after_fit(
-                self._kernel, self.C_, is_free, as_rows(self.support_vectors_),
+                self._kernel, float(np.max(self.C_)), is_free, as_rows(self.support_vectors_),
                 self._targets_of_support, self._weights_of_support,
             )  # fmt: skip
         elif online is None:
@@ -307,6 +327,7 @@ class KernelPegasosClassifier(Classification, KernelEstimator):
     def _parameters(self) -> Parameters:
         """Check all parameters; a loss of the user's own is compiled and tested."""
         self._check_kernel()
+        self._check_multiclass()
         check_class_weight(self.class_weight)
         loss = margin_loss(self.loss)
         parameters = checked_parameters(self, loss, resolve=resolve_kernel)

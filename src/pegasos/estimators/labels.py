@@ -11,8 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
+from pegasos.estimators import votes
 
-Kind = Literal["binary", "multiclass", "multilabel"]
+Kind = Literal["binary", "multiclass", "pairs", "multilabel"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Labels:
 
     binary       one model; its decision value is positive for the second class
     multiclass   one model per class against the rest; the largest decision value wins
+    pairs        one model per pair of classes, positive for the first; most votes win (`votes`)
     multilabel   one model per label; a positive decision value means that the label is given
     """
 
@@ -30,7 +32,8 @@ class Labels:
     @property
     def n_models(self) -> int:
         """Return K."""
-        return 1 if self.kind == "binary" else len(self.classes)
+        count = len(self.classes)
+        return {"binary": 1, "pairs": count * (count - 1) // 2}.get(self.kind, count)
 
     def codes(self, y: Any) -> Any:
         """Return the place of every label in `classes`; refuse labels that are not there."""
@@ -45,7 +48,10 @@ class Labels:
         return codes
 
     def targets(self, codes: Any) -> FloatArray:
-        """Return the models' targets of shape (n, K): +1 for the class in question, else -1."""
+        """Return the models' targets of shape (n, K): +1 for the class in question, else -1.
+
+        For pairs, which have rows of their own each, a column per class.
+        """
         if self.kind == "multilabel":
             return np.where(codes > 0, 1.0, -1.0)
         if self.kind == "binary":
@@ -58,10 +64,20 @@ class Labels:
             return (Z > 0.0).astype(int)
         if self.kind == "binary":
             return self.classes[(Z[:, 0] > 0.0).astype(int)]
-        return self.classes[Z.argmax(axis=1)]
+        return self.classes[(votes.winners(Z) if self.kind == "pairs" else Z.argmax(axis=1))]
+
+    def probabilities(self, P: FloatArray) -> FloatArray:
+        """Return class probabilities, given those of the models' positive targets."""
+        if self.kind == "multilabel":
+            return P
+        if self.kind == "binary":
+            return np.hstack([1.0 - P, P])
+        return votes.coupled(P) if self.kind == "pairs" else P / P.sum(axis=1, keepdims=True)
 
     def certain(self, Z: FloatArray, low: FloatArray, high: FloatArray) -> Any:
         """Tell which labels predicted by Z are those of every decision value within bounds."""
+        if self.kind == "pairs":
+            return votes.sure_winners(low, high) == votes.winners(Z)
         return self.settled(low, high) & (self.predicted(Z) == self.predicted(low))
 
     def settled(self, low: FloatArray, high: FloatArray) -> Any:
@@ -70,6 +86,8 @@ class Labels:
             return (low > 0.0) | (high < 0.0)
         if self.kind == "binary":
             return (low[:, 0] > 0.0) | (high[:, 0] < 0.0)
+        if self.kind == "pairs":
+            return votes.sure_winners(low, high) >= 0
         rows, best = np.arange(len(low)), low.argmax(axis=1)
         rivals = high.copy()
         rivals[rows, best] = -np.inf
@@ -81,13 +99,16 @@ def is_multilabel(y: Any) -> bool:
     return y is not None and _sortable(type_of_target, y, input_name="y").startswith("multilabel")
 
 
-def labels_of(y: Any) -> tuple[Labels, Any]:
-    """Find the classes in y, of shape (n,); return them and the place of every label in them."""
+def labels_of(y: Any, several: Kind = "multiclass") -> tuple[Labels, Any]:
+    """Find the classes in y, of shape (n,); return them and the place of every label in them.
+
+    `several` tells how more than two classes are trained.
+    """
     _sortable(check_classification_targets, y)
     classes = _sortable(np.unique, y)
     codes = _places(classes, y)  # less memory than np.unique's own inverse
     codes = codes.astype(np.min_scalar_type(len(classes)))
-    return Labels(classes, "binary" if len(classes) <= 2 else "multiclass"), codes
+    return Labels(classes, "binary" if len(classes) <= 2 else several), codes
 
 
 def columns_of(y: Any) -> tuple[Labels, Any]:

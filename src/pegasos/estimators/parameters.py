@@ -51,9 +51,9 @@ class Parameters:
         """Return the same parameters with another loss: the compiled one of a custom loss."""
         return replace(self, loss=loss)
 
-    def kernel_stopping(self, n: int, K: int) -> Stopping:
-        """Return the limits of a kernel fit of K models on n rows."""
-        is_tiny = self.is_auto and n * n * K <= TINY_MATRIX and self.stop == "gap"
+    def kernel_stopping(self, values: int) -> Stopping:
+        """Return the limits of a kernel fit; `values` are those of all models' kernel matrices."""
+        is_tiny = self.is_auto and values <= TINY_MATRIX and self.stop == "gap"
         return Stopping(
             tol=self.tol,
             max_iter=self.max_iter or EPOCHS,

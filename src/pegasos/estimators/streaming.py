@@ -48,7 +48,9 @@ class Stream:
 def weight_so_far(estimator: Any) -> float:
     """Return the weight of the rows that a fitted estimator has seen; 0 for a new one."""
     fitted = vars(estimator)
-    return 1.0 / (fitted["C_"] * fitted["lam_"]) if "C_" in fitted else 0.0
+    if "C_" not in fitted:
+        return 0.0
+    return 1.0 / float(np.ravel(fitted["C_"] * fitted["lam_"])[0])  # the same for all models
 
 
 def penalty_of_stream(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import by_tag, compiled
 from pegasos.problem.gram import Kernelized
 from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
@@ -92,15 +92,13 @@ def best_bias(
     floor = 1e-12 * problem.S
     if not math.isfinite(start):
         start = 0.0
-
-    def rise(b: float) -> float:
-        return float(slope_sum(problem.costs, Z, k, b))
-
-    left = crossing(lambda b: rise(b) + floor, start, accuracy * problem.S)
+    left = middle(slopes_bracket(problem, Z, k, floor, start, accuracy * problem.S))
     if accuracy > 0.0 and math.isfinite(left):
-        is_flat = abs(rise(left + 1.0)) <= floor  # as far as there, at least
+        # Flat as far as there, at least?
+        is_flat = abs(float(slope_sum(problem.costs, Z, k, left + 1.0))) <= floor
         return left + 1.0 if is_flat else left
-    right = crossing(lambda b: rise(b) - floor, left if math.isfinite(left) else start, 0.0)
+    start = left if math.isfinite(left) else start
+    right = middle(slopes_bracket(problem, Z, k, -floor, start, 0.0))
     if math.isfinite(left) and math.isfinite(right):
         return 0.5 * (left + right)
     # One class: all of a half-line is best; well within it, rounding does no harm.
@@ -142,53 +140,103 @@ def _trim(balance: Balance, k: int, positive: float, negative: float) -> None:
         balance.down[k] = -positive / negative
 
 
+def middle(ends: tuple[float, float]) -> float:
+    """Return the middle of a bracket."""
+    return 0.5 * (ends[0] + ends[1])
+
+
 def crossing(rise: Callable[[float], Any], start: float, area: float) -> float:
     """Return the middle of the bracket of a crossing; see `bracket`."""
-    low, high = bracket(rise, start, area)
-    return 0.5 * (low + high)
+    return middle(bracket(rise, start, area))
 
 
 def bracket(rise: Callable[[float], Any], start: float, area: float) -> tuple[float, float]:
-    """Find where a non-decreasing function crosses 0, by bracketing and regula falsi (Illinois).
+    """Find where a non-decreasing function crosses 0; see `find_bracket`."""
+    low, high = getattr(find_bracket, "py_func", find_bracket)(Function(rise), start, area)
+    return low, high
+
+
+def slopes_bracket(
+    problem: Problem, Z: FloatArray, k: int, shift: float, start: float, area: float
+) -> tuple[float, float]:
+    """Find the bias of model k at which the sum of slopes, plus `shift`, crosses 0."""
+    curve = Slopes(problem.costs, Z, k, float(shift))
+    low, high = find_bracket(curve, float(start), float(area))
+    return low, high
+
+
+class Function(NamedTuple):
+    """A non-decreasing function of one number, in Python."""
+
+    rise: Callable[[float], Any]
+
+
+class Slopes(NamedTuple):
+    """sum_i s_i slope(Z[i, k] + b) + shift, as a function of the bias b."""
+
+    costs: Any
+    Z: FloatArray
+    k: int
+    shift: float
+
+
+@by_tag
+def height(curve, b):  # type: ignore[no-untyped-def]
+    """Return a curve's value at b."""
+
+
+@height.register(Function)
+def _(curve, b):  # type: ignore[no-untyped-def]
+    return float(curve.rise(b))
+
+
+@height.register(Slopes)
+def _(curve, b):  # type: ignore[no-untyped-def]
+    return slope_sum(curve.costs, curve.Z, curve.k, b) + curve.shift
+
+
+@compiled
+def find_bracket(curve, start, area):  # type: ignore[no-untyped-def]
+    """Find where a non-decreasing curve crosses 0, by bracketing and regula falsi (Illinois).
 
     Stops when the bracket's width times the function's size at its ends is below `area`, or at the
     last bit. Both ends are the same infinity if there is no crossing within `REACH` of `start`.
     """
     low, high = start, start
-    at_low = at_high = float(rise(start))
+    at_low = at_high = height(curve, start)
     width, growth = 1e-3 * max(1.0, abs(start)), 4.0
     while at_low > 0.0:
         high, at_high = low, at_low
         low, width, growth = low - width, growth * width, 1.5 * growth
         if width > REACH:
             return -math.inf, -math.inf
-        at_low = float(rise(low))
+        at_low = height(curve, low)
     while at_high < 0.0:
         low, at_low = high, at_high
         high, width, growth = high + width, growth * width, 1.5 * growth
         if width > REACH:
             return math.inf, math.inf
-        at_high = float(rise(high))
+        at_high = height(curve, high)
     side, weight_low, weight_high = 0, at_low, at_high
     for turn in range(200):
         if (high - low) * max(-at_low, at_high) <= area:
             break
-        middle = 0.5 * (low + high)
+        centre = 0.5 * (low + high)
         if turn % 3 != 2 and weight_high > weight_low:  # every third step bisects
-            middle = low - weight_low * (high - low) / (weight_high - weight_low)
-            if not low < middle < high:
-                middle = 0.5 * (low + high)
-        if not low < middle < high:
+            centre = low - weight_low * (high - low) / (weight_high - weight_low)
+            if not low < centre < high:
+                centre = 0.5 * (low + high)
+        if not low < centre < high:
             break
-        at_middle = float(rise(middle))
-        if at_middle < 0.0:
-            low, at_low, weight_low = middle, at_middle, at_middle
+        at_centre = height(curve, centre)
+        if at_centre < 0.0:
+            low, at_low, weight_low = centre, at_centre, at_centre
             weight_high = 0.5 * weight_high if side < 0 else at_high
             side = -1
-        elif at_middle > 0.0:
-            high, at_high, weight_high = middle, at_middle, at_middle
+        elif at_centre > 0.0:
+            high, at_high, weight_high = centre, at_centre, at_centre
             weight_low = 0.5 * weight_low if side > 0 else at_low
             side = 1
         else:
-            return middle, middle
+            return centre, centre
     return low, high

@@ -163,15 +163,19 @@ class Gram(Kernelized):
         Whether values were met that no positive semi-definite kernel has.
     noise : float
         With this on its diagonal the matrix is positive semi-definite, as far as was tested.
+
+    `known` is the diagonal, if it is known.
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows, budget: int) -> None:
+    parts: Any = None  # blocks that rows are put together from, where all values are there already
+
+    def __init__(self, kernel: Kernel, rows: Rows, budget: int, known: Any = None) -> None:
         self.kernel, self.rows, self.budget = kernel, rows, budget
         self.n = shape(rows)[0]
         self.shape = self.n, self.n
         self.evaluations = self.hits = self.misses = 0
         self.noise = 0.0
-        self.diagonal = diagonal(kernel, rows)
+        self.diagonal = diagonal(kernel, rows) if known is None else known
         self.is_indefinite = bool((self.diagonal < 0.0).any())
         self._set_up(side(kernel, rows), float_type(rows))
 

@@ -36,6 +36,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
+from pegasos.solvers.kernel.row_by_row import Filled, ascend_by_rows
 from pegasos.solvers.kernel.smo import (
     Matrix,
     ascend_pairs,
@@ -47,14 +48,17 @@ from pegasos.solvers.kernel.working_set import (
     Models,
     assess,
     finer,
+    first_set,
     least_size,
     new_wishes,
     next_size,
+    rare_rows,
     working_set,
 )
 from pegasos.solvers.protocol import Advance, DualPoint
 
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
+FIRST_OF_ALL = 0.002  # and if it holds all rows: there is no larger working set to go on with
 AHEAD = 0.1  # of the worst model's gap: models below wait for the others
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
@@ -149,8 +153,12 @@ def rounds(
     n, K = models.B.shape
     largest = n if n <= gram.capacity else gram.block_rows
     largest = largest if q == "auto" else min(int(q), largest)
-    W = np.sort(state.random.choice(n, min(least_size(n), largest), replace=False))
+    rare = rare_rows(problem)
+    least = least_size(n, rare)
+    W = first_set(n, min(least, largest), rare, state.random)
     is_first, wishes, known, violation = not models.B.any(), new_wishes(n), -1, np.inf
+    if is_first and len(W) == n and q == "auto":
+        models.accuracy[:] = FIRST_OF_ALL
     while True:
         for k in range(K):
             if models.gap[k] < AHEAD * models.gap.max():
@@ -158,7 +166,8 @@ def rounds(
             if not is_first:
                 violation = violation if known == k else assess(problem, models, k, wishes)
                 models.accuracy[k] = finer(problem, models, k, wishes, violation)
-                W = working_set(wishes, largest if q != "auto" else next_size(wishes, largest))
+                size = largest if q != "auto" else next_size(wishes, least, largest)
+                W = working_set(wishes, size)
             known = -1  # the wishes change with every move
             if len(W) > gram.block_rows:  # all of K fits the store
                 W = np.arange(n)
@@ -176,7 +185,7 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     """Maximise over the coefficients of rows W of model k; bring all responses up to date."""
     gram, models = problem.rows, state.models
     if len(W) == gram.n <= gram.capacity:
-        for some in gram.batches(W):
+        for some in gram.batches(W) if gram.parts is None else []:
             gram.hold(some)
             yield Advance(0, False)
         K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
@@ -190,7 +199,13 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     most, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
     while allowed > 0:
         length = min(most, allowed)
-        steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
+        if gram.parts is None or K.values is not gram.store:
+            steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
+        else:
+            steps, least, gram.used = ascend_by_rows(
+                K, gram.parts, Filled(gram.owner, gram.used), ascent, box, models.accuracy[k],
+                length, problem.is_free,
+            )
         state.least_curvature = min(least, state.least_curvature)
         gram.clock += int(steps)
         allowed = allowed - steps if steps == length else 0

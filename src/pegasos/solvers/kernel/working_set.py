@@ -22,6 +22,7 @@ from pegasos.solvers.kernel.box import prices
 
 FEW_ROWS = 2000  # if there are no more, a working set holds all of them
 SHARE, MOST_ROWS = 0.25, 6000  # of the rows, but not more: the least in a working set
+PER_RARE_ROW, LEAST_ROWS = 4, 500  # of rows of the rarer class: see `rare_rows`
 COARSEST = 0.02  # accuracy of an inner solve, in units of the margin
 FINEST = 1e-14  # in units of the largest response: below is rounding
 LEFT = 0.03  # of the gap that an inner solve may leave
@@ -91,14 +92,43 @@ def finer(problem: Problem, models: Models, k: int, wishes: Wishes, violation: f
     return float(max(min(wanted, accuracy), finest))
 
 
-def least_size(n: int) -> int:
+def rare_rows(problem: Problem) -> Any:
+    """Return the rows of the rarer class, where these limit the support vectors; else None.
+
+    With a free bias the coefficients of both classes have the same sum: for every rare row, no more
+    than one of the others is at its bound. Where a working set holds all rows, nobody asks.
+    """
+    Y = problem.costs.Y
+    if not problem.is_free or Y.shape[1] > 1 or len(Y) <= FEW_ROWS:
+        return None
+    if not np.all(np.abs(Y) == 1.0):
+        return None
+    is_positive = Y[:, 0] > 0.0
+    return np.flatnonzero(is_positive == (2 * np.count_nonzero(is_positive) < len(Y)))
+
+
+def least_size(n: int, rare: Any = None) -> int:
     """Return the size of the first working set, and the least of any."""
-    return int(min(n, max(FEW_ROWS, min(MOST_ROWS, SHARE * n))))
+    size = int(min(n, max(FEW_ROWS, min(MOST_ROWS, SHARE * n))))
+    if rare is None:
+        return size
+    return min(size, max(LEAST_ROWS, PER_RARE_ROW * len(rare)))
 
 
-def next_size(wishes: Wishes, largest: int) -> int:
+def first_set(n: int, size: int, rare: Any, random: Any) -> Any:
+    """Return a random working set, of which rare rows are as much as a half."""
+    if size == n:
+        return np.arange(n)
+    if rare is None or len(rare) > size:
+        return np.sort(random.choice(n, size, replace=False))
+    some = rare if len(rare) <= size // 2 else random.choice(rare, size // 2, replace=False)
+    others = np.setdiff1d(np.arange(n), rare, assume_unique=True)
+    others = random.choice(others, min(len(others), size - len(some)), replace=False)
+    return np.sort(np.concatenate([some, others]))
+
+
+def next_size(wishes: Wishes, least: int, largest: int) -> int:
     """Return the size of the next working set: room for the free rows and all that violate."""
-    least = least_size(len(wishes.violations))
     return int(min(largest, max(least, 1.2 * wishes.free + wishes.violating)))
 
 

@@ -1,0 +1,272 @@
+"""One-vs-one: a model per pair of classes, each over the rows of its two classes only.
+
+All pairs have the same C, so pair p minimises  lam_p/2 ||f||^2 + mean loss  over its rows, with
+lam_p = 1 / (C S_p). Pairs are independent of each other: they run side by side on threads, and what
+comes out does not depend on how many. Each is certified on its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.certificate.pair_balls import PairBalls
+from pegasos.certificate.stopping import Certificate, Outcome, Stopping
+from pegasos.certificate.trace import Record, Trace
+from pegasos.data.rows import FloatArray, Rows, shape
+from pegasos.interrupt import Interrupts
+from pegasos.parallel import each
+from pegasos.problem.class_blocks import ClassBlocks
+from pegasos.problem.class_pairs import pairs_of
+from pegasos.problem.kernels import Kernel
+from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, value
+from pegasos.problem.objective import Problem, make_problem
+from pegasos.problem.scaling import lam_of
+from pegasos.progress import Watch
+from pegasos.solve import Solution, solve
+
+
+class Expansion(NamedTuple):
+    """Coefficients (n, 1) that a pair goes on from."""
+
+    B: FloatArray
+
+    def coefficients(self, problem: Problem) -> FloatArray:
+        """Return the expansion."""
+        return self.B
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained: rows with class codes and weights, under one C, and how."""
+
+    kernel: Kernel
+    rows: Rows
+    codes: Any
+    n_classes: int
+    weights: FloatArray | None
+    loss: Any
+    solver: Any
+    bias: Any
+    C: float
+    stopping: Stopping
+    budget: int
+    seeds: Any
+    previous: FloatArray | None = None  # coefficients of an earlier fit, (n, K - 1)
+    goes_on: bool = False  # whether the solvers' last coefficients are to be kept
+
+
+@dataclass
+class Pairs:
+    """The models of P pairs as they are trained; matrices are laid out as in `class_pairs`.
+
+    B, origin, last : ndarray of shape (n, K - 1)
+        Coefficients, the points of free biases (see `Ball`), the solvers' last coefficients.
+    b, C : ndarray of shape (P,)
+        Biases, and the penalties that were certified.
+    facts : dict of str to ndarray of shape (P,)
+        primal, dual, gap and relative_gap.
+    """
+
+    n_pairs: int
+    B: FloatArray
+    origin: FloatArray
+    last: FloatArray | None
+    b: FloatArray
+    C: FloatArray
+    facts: dict[str, FloatArray]
+    ends: FloatArray
+    expansion: FloatArray
+    radius: FloatArray
+    square: FloatArray
+    outcomes: list[Outcome]
+    certificates: list[Certificate | None]
+    records: list[Record | None]
+    traces: list[Trace]
+    evaluations: int = 0
+    hits: int = 0
+    misses: int = 0
+    is_indefinite: bool = False
+
+    def balls(self, support: Any, is_free: bool) -> PairBalls:
+        """Return where the optimum lies, as expansions over support vectors."""
+        origin = self.origin[support] if is_free else None
+        return PairBalls(
+            self.B[support], origin, self.radius, self.ends, self.square, self.expansion
+        )
+
+
+class Course(Interrupts):
+    """What pairs under way have in common: Ctrl-C and other ends, and the time.
+
+    To the runs of pairs it is the handler of Ctrl-C, and does nothing but pass on what the fit's
+    own has heard.
+    """
+
+    def __init__(self, interrupts: Interrupts, clock: Callable[[], float]) -> None:
+        self.interrupts, self.clock = interrupts, clock
+        self.must_stop, self.lock, self.done = False, threading.Lock(), 0
+
+    @property
+    def pending(self) -> bool:  # type: ignore[override]
+        return self.interrupts.pending or self.must_stop
+
+    def __enter__(self) -> Course:
+        return self
+
+    def __exit__(self, *details: Any) -> None:
+        pass
+
+    @contextmanager
+    def raising(self, allowed: bool) -> Iterator[None]:
+        yield
+
+
+def new_pairs(task: Task) -> Pairs:
+    """Return models of which nothing is known yet."""
+    n, K = shape(task.rows)[0], task.n_classes
+    P, empty = K * (K - 1) // 2, np.zeros((n, K - 1))
+    names = ("primal", "dual", "gap", "relative_gap")
+    return Pairs(
+        n_pairs=P, B=empty, origin=np.zeros_like(empty),
+        last=np.zeros_like(empty) if task.goes_on else None,
+        b=np.zeros(P), C=np.full(P, task.C), facts={name: np.zeros(P) for name in names},
+        ends=np.array([np.full(P, -np.inf), np.full(P, np.inf)]),
+        expansion=np.zeros((2, P)), radius=np.zeros(P), square=np.zeros(P),
+        outcomes=[Outcome.TIME] * P, certificates=[None] * P, records=[None] * P,
+        traces=[Trace() for _ in range(P)],
+    )  # fmt: skip
+
+
+class Training:
+    """Train all pairs of a task; `note` is told about each that is done."""
+
+    def __init__(self, task: Task, course: Course, note: Callable[[Training, int], None]) -> None:
+        self.task, self.course, self.note = task, course, note
+        self.members = [np.flatnonzero(task.codes == c) for c in range(task.n_classes)]
+        self.pairs, self.order = new_pairs(task), pairs_of(task.n_classes)
+        self.blocks = ClassBlocks(task.kernel, task.rows, self.members, task.budget)
+        self.sizes = np.array([len(self.members[a]) + len(self.members[b]) for a, b in self.order])
+        self.waiting = float((self.sizes.astype(float) ** 2).sum())  # work that is left
+
+    def run(self, one_by_one: bool) -> Pairs:
+        """Train the pairs: those that need much memory alone, then the others side by side.
+
+        The first of the others is alone, too: what has to be compiled is compiled once. Under a
+        time limit every pair has its part of the time; what is left in the end is for those that
+        needed more.
+        """
+        alone, together, at_once = self.blocks.schedule(self.order)
+        at_once = 1 if one_by_one else at_once
+        for p in alone + together[:1]:
+            self.train(p)
+        each(self.train, together[1:], at_once)
+        late = [p for p, outcome in enumerate(self.pairs.outcomes) if outcome is Outcome.TIME]
+        self.waiting = float((self.sizes[late].astype(float) ** 2).sum())
+        each(self.train, late, 1 if set(alone) & set(late) else at_once)
+        self.pairs.evaluations += self.blocks.evaluations
+        return self.pairs
+
+    def train(self, p: int) -> None:
+        """Train one pair, unless the fit is to end."""
+        a, b = self.order[p]
+        task, pairs = self.task, self.pairs
+        chosen = np.concatenate([self.members[a], self.members[b]])
+        weights = None if task.weights is None else task.weights[chosen]
+        S = float(len(chosen)) if weights is None else float(weights.sum())
+        Y = np.ones((len(chosen), 1))
+        Y[len(self.members[a]) :] = -1.0
+        seconds = self._seconds_for(p)
+        if S == 0.0:  # nothing to decide
+            pairs.outcomes[p], pairs.ends[:, p] = Outcome.TOLERANCE, 0.0
+        elif self.course.pending or seconds <= 0.0:
+            if pairs.certificates[p] is None:
+                self._leave(p, Y, weights, S)
+        else:
+            self._solve(p, Y, weights, S, seconds)
+        with self.course.lock:
+            self.course.done = min(self.course.done + 1, pairs.n_pairs)
+            self.waiting -= float(self.sizes[p]) ** 2
+            self.note(self, p)
+
+    def _seconds_for(self, p: int) -> float:
+        """Return the time that a pair may take: its part of what is left, on all threads."""
+        limit = self.task.stopping.max_time
+        if not np.isfinite(limit):
+            return limit
+        left = limit - self.course.clock()
+        return left * min(1.0, self.blocks.at_once * float(self.sizes[p]) ** 2 / self.waiting)
+
+    def _leave(self, p: int, Y: FloatArray, weights: FloatArray | None, S: float) -> None:
+        """Note of a pair that was not begun what its model 0 costs."""
+        s = np.ones(len(Y)) if weights is None else weights
+        signs = (1.0, -1.0)
+        total = sum(float(s[Y[:, 0] == y].sum()) * value(self.task.loss, 0.0, y) for y in signs)
+        ended = Outcome.CALLBACK if self.course.must_stop else Outcome.INTERRUPT
+        self.pairs.outcomes[p] = ended if self.course.pending else Outcome.TIME
+        primal = total / S
+        is_ours = isinstance(self.task.loss, Hinge | SquaredHinge | Logistic)  # never negative
+        dual = 0.0 if is_ours else -np.inf
+        facts = {"primal": primal, "dual": dual, "gap": primal - dual, "relative_gap": np.inf}
+        for name, number in facts.items():
+            self.pairs.facts[name][p] = number
+
+    def _solve(
+        self, p: int, Y: FloatArray, weights: FloatArray | None, S: float, seconds: float
+    ) -> None:
+        task, (a, b) = self.task, self.order[p]
+        gram = self.blocks.gram(a, b)
+        lam = lam_of(task.C, None, S)[1]
+        problem = make_problem(task.loss, gram, Y, weights, lam, task.bias)
+        start = task.previous if self.pairs.certificates[p] is None else self.pairs.B
+        previous = None if start is None else Expansion(self._of_pair(start, a, b)[:, None])
+        solution = solve(
+            problem, task.solver, replace(task.stopping, max_time=seconds),
+            seed=int(task.seeds[p]), previous=previous, watch=Watch(),
+            interrupts=self.course,
+        )  # fmt: skip
+        with self.course.lock:
+            self.pairs.evaluations += gram.evaluations
+            self.pairs.hits += gram.hits
+            self.pairs.misses += gram.misses
+            self.pairs.is_indefinite |= gram.is_indefinite
+        known = self.pairs.certificates[p]
+        if known is None or solution.certificate.relative_gap <= known.relative_gap:
+            self._keep(p, problem, solution)
+        self.blocks.release(gram)
+
+    def _keep(self, p: int, problem: Problem, solution: Solution) -> None:
+        """Take what a pair's run leaves behind into the models of all pairs."""
+        pairs, (a, b), ball = self.pairs, self.order[p], solution.ball
+        self._put(pairs.B, a, b, solution.W[:, 0])
+        if ball.origin is not None:
+            self._put(pairs.origin, a, b, ball.origin)
+        if pairs.last is not None:
+            self._put(pairs.last, a, b, solution.state.coefficients(problem)[:, 0])
+        pairs.b[p] = solution.b[0]
+        if solution.lam != problem.lam:  # the solver was given another measure of the penalty
+            pairs.C[p] = self.task.C * problem.lam / solution.lam
+        pairs.radius[p], pairs.square[p] = ball.radius[0], ball.square
+        pairs.ends[:, p] = ball.low[0], ball.high[0]
+        if ball.expansion is not None:
+            pairs.expansion[:, p] = ball.expansion[0][0], ball.expansion[1][0]
+        for name, numbers in pairs.facts.items():
+            numbers[p] = solution.certificate.models[name][0]
+        outcome = solution.outcome
+        if outcome is Outcome.INTERRUPT and self.course.must_stop:
+            outcome = Outcome.CALLBACK
+        pairs.outcomes[p], pairs.traces[p] = outcome, solution.trace
+        pairs.records[p] = replace(solution.trace.records[-1], seconds=self.course.clock())
+        pairs.certificates[p] = solution.certificate
+
+    def _put(self, matrix: FloatArray, a: int, b: int, numbers: FloatArray) -> None:
+        m = len(self.members[a])
+        matrix[self.members[a], b - 1], matrix[self.members[b], a] = numbers[:m], numbers[m:]
+
+    def _of_pair(self, matrix: FloatArray, a: int, b: int) -> FloatArray:
+        return np.append(matrix[self.members[a], b - 1], matrix[self.members[b], a])
