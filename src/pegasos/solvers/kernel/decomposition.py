@@ -11,7 +11,8 @@ SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from mat
 first working set is a random sample; from then on it holds the rows with the largest violations,
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
 the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
-most stay, and rows are cheap to compute, the row is kept from its second move on. `smo` is given
+most stay, and rows are cheap to compute, the row is kept from its second move on; and where to
+compute a value costs less than to keep it, no row is kept for a single model. `smo` is given
 the q x q block of K, or all of K where the working set is all rows and K fits the store.
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
@@ -199,6 +200,8 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     has_moved = ascent.beta != before
     rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
     passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
+    if gram.is_fleeting and models.B.shape[1] == 1:  # with more, the others may need the row
+        passes = has_moved & (gram.slot_of[W] < 0)
     state.has_moved[W] |= has_moved
     target = models.B[:, k].copy()
     target[W] = ascent.beta
