@@ -13,7 +13,8 @@ those closest to one included, so it grows and shrinks with the support vectors.
 the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
 most stay, and rows are cheap to compute, the row is kept from its second move on; and where to
 compute a value costs less than to keep it, no row is kept for a single model. `smo` is given
-the q x q block of K, or all of K where the working set is all rows and K fits the store.
+the q x q block of K, or all of K where the working set is all rows and K fits the store, and
+works on a part of it at a time where that pays (`parts`).
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -37,6 +38,7 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
+from pegasos.solvers.kernel.parts import Parts
 from pegasos.solvers.kernel.smo import (
     Matrix,
     ascend_pairs,
@@ -189,14 +191,19 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
     most, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
+    parts = Parts(ascend, K, ascent, box)
     while allowed > 0:
         length = min(most, allowed)
-        steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
+        if parts.pays:
+            steps, least = parts.go_on(models.accuracy[k], length)
+            length = steps
+        else:
+            steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
         state.least_curvature = min(least, state.least_curvature)
         gram.clock += int(steps)
         allowed = allowed - steps if steps == length else 0
         yield Advance(0, False)
-    del K  # makes room
+    del K, parts  # make room
     has_moved = ascent.beta != before
     rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
     passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
