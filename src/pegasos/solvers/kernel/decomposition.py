@@ -12,7 +12,8 @@ first working set is a random sample; from then on it holds the rows with the la
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
 the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
 most stay, and rows are cheap to compute, the row is kept from its second move on; and where to
-compute a value costs less than to keep it, no row is kept for a single model. `smo` is given
+compute a value costs less than to keep it, no row is kept at all, if working sets are large, so
+that few moves are a row's second, and there is no other model to need it. `smo` is given
 the q x q block of K, or all of K where the working set is all rows and K fits the store, and
 works on a part of it at a time where that pays (`parts`).
 
@@ -47,6 +48,7 @@ from pegasos.solvers.kernel.smo import (
     whole,
 )
 from pegasos.solvers.kernel.working_set import (
+    FEW_ROWS,
     Models,
     assess,
     finer,
@@ -207,7 +209,7 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     has_moved = ascent.beta != before
     rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
     passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
-    if gram.is_fleeting and models.B.shape[1] == 1:  # with more, the others may need the row
+    if gram.is_fleeting and len(W) >= FEW_ROWS and models.B.shape[1] == 1:
         passes = has_moved & (gram.slot_of[W] < 0)
     state.has_moved[W] |= has_moved
     target = models.B[:, k].copy()
