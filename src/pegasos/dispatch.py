@@ -95,6 +95,11 @@ def reordering_sums(function: F) -> Any:
     return numba.njit(nogil=True, fastmath={"reassoc", "contract"}, **INLINED)(function)
 
 
+def contracting(function: F) -> Any:
+    """Inline a helper whose products and sums may be fused where a processor can; IEEE else."""
+    return numba.njit(nogil=True, fastmath={"contract"}, **INLINED)(function)
+
+
 def dividing(function: F) -> Any:
     """Inline a helper whose divisors are never 0: without a test for it, loops vectorise."""
     return numba.njit(nogil=True, error_model="numpy", **INLINED)(function)

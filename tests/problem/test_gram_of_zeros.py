@@ -20,7 +20,7 @@ def mostly_zeros(n, d, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)
 def test_rows_that_are_mostly_zeros_have_the_same_kernel_values(kernel, dtype):
-    X = mostly_zeros(90, 30, dtype)
+    X = mostly_zeros(90, 60, dtype)
     gram, K = Gram(kernel, as_rows(X), PLENTY), oracle(kernel, X, X)
     assert isinstance(gram.side.rows, CsrRows) != isinstance(kernel, Laplacian)
     size = np.abs(K).max()
@@ -31,7 +31,7 @@ def test_rows_that_are_mostly_zeros_have_the_same_kernel_values(kernel, dtype):
 
 def test_the_compressed_copy_is_part_of_the_budget(monkeypatch):
     monkeypatch.setattr(module, "TILE_VALUES", 1000)
-    X = mostly_zeros(2_000, 50, np.float64)
+    X = mostly_zeros(2_000, 60, np.float64)
     gram = Gram(Gaussian(0.1), as_rows(X), 4 * MEGABYTE)
     copied, row = stored_bytes(gram.side.rows), 8 * 2_000
     assert copied > 5 * row

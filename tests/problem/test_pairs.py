@@ -19,7 +19,7 @@ from pegasos.problem.kernels import (
     Precomputed,
     Sigmoid,
 )
-from pegasos.problem.pairs import fill, left_rows, matrix, side
+from pegasos.problem.pairs import Filled, fill, left_rows, matrix, side
 
 GAMMA = 0.3
 KERNELS = [Linear(), Gaussian(GAMMA), Polynomial(GAMMA, 1.0, 3.0), Sigmoid(GAMMA, 0.5),
@@ -72,7 +72,7 @@ def block(kernel, X, Z, chosen=None, others=None, precision=np.float64):
     left = side(kernel, as_rows(X), right)
     chosen = np.arange(X.shape[0]) if chosen is None else chosen
     out = np.full((len(chosen), Z.shape[0] if others is None else len(others)), np.nan, precision)
-    fill(kernel, left, chosen, right, others, out, np.arange(len(chosen)))
+    fill(kernel, left, chosen, right, others, Filled(out, np.arange(len(chosen))))
     return out
 
 
@@ -118,7 +118,7 @@ def test_some_rows_and_columns_in_any_order(kernel, container, small_blocks):
     chosen, others = rng.permutation(25)[:10], rng.integers(0, 25, 17)  # others: some twice
     places = rng.permutation(12)[:10]
     out, own = np.full((12, 17), np.nan), side(kernel, as_rows(X))
-    fill(kernel, own, chosen, own, others, out, places)
+    fill(kernel, own, chosen, own, others, Filled(out, places))
     expected = oracle(kernel, X, X)[np.ix_(chosen, others)]
     np.testing.assert_allclose(out[places], expected, rtol=1e-12, atol=1e-12)
     assert np.isnan(np.delete(out, places, axis=0)).all()  # nothing else was written

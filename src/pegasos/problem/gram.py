@@ -41,6 +41,7 @@ from pegasos.problem.memory import note_store
 from pegasos.problem.pairs import (
     TILE_VALUES,
     TILES,
+    Filled,
     Side,
     add_sums,
     all_square_norms,
@@ -59,6 +60,7 @@ COLUMNS = 4096  # of the matrix that one thread adds up at a time
 SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
 VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
 SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
+NARROW = 50  # columns of dense rows: a Gaussian of fewer costs less to compute than to store
 SHORT = 200  # values of a row of the data: so many products cost as much as to touch new memory
 ENOUGH = 256  # places of an expansion that stand for all of them
 LEAST_ROWS = 4  # that a store holds, however small the budget
@@ -116,7 +118,8 @@ class Cross(Kernelized):
     def sides(self) -> tuple[Side, Side]:
         """New rows and those of the expansion, prepared."""
         right = side(self.kernel, self.others)
-        return side(self.kernel, self.rows, right), right
+        left = side(self.kernel, self.rows, right)
+        return quickest(self.kernel, left, stored_bytes(self.rows) // 2), right
 
     @property
     def rounding(self) -> float:
@@ -128,19 +131,19 @@ class Cross(Kernelized):
 
     @one_blas_thread
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
-        left, right = self.sides
         used = np.flatnonzero(B.any(axis=1))
         if len(used) == 0:
             return
-        columns = None if self.columns is None and len(used) == self.shape[1] else used
-        if columns is not None and self.columns is not None:
-            columns = self.columns[used]
-        n, B = self.shape[0], B[used]
-        length = max(1, SCRATCH_VALUES // max(1, len(used)))
-        scratch = np.empty((min(n, length), len(used)), dtype=self.precision)
-        for first, stop in ranges(n, length):
+        (left, right), B = self.sides, B[used]
+        used = used if self.columns is None else self.columns[used]
+        if not isinstance(self.kernel, Precomputed | Custom):
+            add_sums(self.kernel, right, used, left, B, Z)
+            return
+        length = max(1, SCRATCH_VALUES // len(used))
+        scratch = np.empty((min(self.shape[0], length), len(used)), dtype=self.precision)
+        for first, stop in ranges(self.shape[0], length):
             places = np.arange(stop - first)
-            fill(self.kernel, left, places + first, right, columns, scratch, places)
+            fill(self.kernel, left, places + first, right, used, Filled(scratch, places))
             Z[first:stop] += scratch[: stop - first] @ B
 
 
@@ -250,7 +253,7 @@ class Gram(Kernelized):
         length = left_rows(self.side.rows)
         for first, stop in ranges(m - kept, length):  # one triangle suffices
             a, b = kept + first, kept + stop
-            self._compute(W[a:b], W[a:], out[a:b, a:], np.arange(b - a))
+            self._compute(W[a:b], W[a:], out, np.arange(a, b), a)
         each(lambda part: mirror(out, kept, part), ranges(m, SQUARE))
         return out
 
@@ -307,13 +310,15 @@ class Gram(Kernelized):
         self.owner[oldest] = -1
         return np.concatenate([fresh, oldest])
 
-    def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any) -> None:
-        fill(self.kernel, self.side, chosen, self.side, others, out, places, self.tiles)
+    def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any, at: int = 0) -> None:
+        """Write kernel values into out[places], from column `at` on."""
+        into = Filled(out, places, at)
+        fill(self.kernel, self.side, chosen, self.side, others, into, self.tiles)
         self.evaluations += len(chosen) * (self.n if others is None else len(others))
         if others is None:  # exact, whatever a product of rows rounds to
             out[places, chosen] = self.diagonal[chosen]
         if not is_psd(self.kernel) and not self.is_indefinite:
-            self.is_indefinite = self._breaks_cauchy_schwarz(chosen, others, out, places)
+            self.is_indefinite = self._breaks_cauchy_schwarz(chosen, others, out[:, at:], places)
 
     def _breaks_cauchy_schwarz(self, chosen: Any, others: Any, out: Any, places: Any) -> bool:
         """Whether some K(x, z)^2 > K(x, x) K(z, z) by more than rounding."""
@@ -323,6 +328,11 @@ class Gram(Kernelized):
             if np.any(np.abs(out[place]) > bound + 1e-4 * bound.max()):
                 return True
         return False
+
+    @property
+    def is_fleeting(self) -> bool:
+        """Whether computing a kernel value again costs less than storing it and reading it back."""
+        return is_narrow(self.kernel, self.side.rows)
 
     @property
     def is_cheap(self) -> bool:
@@ -356,7 +366,8 @@ class Gram(Kernelized):
         for first, stop in ranges(len(used), max(1, SCRATCH_VALUES // max(1, len(chosen)))):
             some = used[first:stop]
             values = np.empty((len(chosen), len(some)))
-            fill(self.kernel, self.in_double, chosen, self.in_double, some, values, places)
+            into = Filled(values, places)
+            fill(self.kernel, self.in_double, chosen, self.in_double, some, into)
             is_own = chosen[:, None] == some  # exact, whatever a product of rows rounds to
             values[is_own] = np.broadcast_to(self.diagonal[some], values.shape)[is_own]
             add_products(values, np.ascontiguousarray(B[some]), out)
@@ -381,9 +392,16 @@ class Gram(Kernelized):
         self.misses += len(chosen)
 
 
+def is_narrow(kernel: Kernel, rows: Rows) -> bool:
+    """Whether Gaussian values come at the machine's rate: of dense rows with few columns."""
+    is_dense = isinstance(kernel, Gaussian) and isinstance(rows, DenseRows)
+    return is_dense and shape(rows)[1] <= NARROW
+
+
 def quickest(kernel: Kernel, own: Side, room: int) -> Side:
     """Return the side with its rows compressed, where that makes products quicker and fits."""
     is_product = not (is_of_distance(kernel) or isinstance(kernel, Precomputed | Custom))
+    is_product &= not is_narrow(kernel, own.rows)
     if isinstance(own.rows, DenseRows) and is_product and own.centre is None:
         rows = compressed(own.rows, FEW, room)
         return own if rows is None else own._replace(rows=rows)
@@ -400,7 +418,7 @@ def diagonal(kernel: Kernel, rows: Rows) -> FloatArray:
     if isinstance(kernel, Custom):
         own, out, one = side(kernel, rows), np.empty((n, 1)), np.arange(1)
         for i in range(n):
-            fill(kernel, own, one + i, own, one + i, out[i : i + 1], one)
+            fill(kernel, own, one + i, own, one + i, Filled(out[i : i + 1], one))
         return out[:, 0]
     products = left_factor(kernel) * all_square_norms(rows)[:, None]
     finish(kernel, products, None, None)

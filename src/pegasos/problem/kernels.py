@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.problem.gaussian import to_gaussian
 
 
 class Linear(NamedTuple):
@@ -95,8 +95,7 @@ def finish(kernel: Kernel, block: Any, left: Any, right: Any) -> None:
     `left` (q,) and `right` (m,) hold -gamma ||x||^2 of the rows for a Gaussian.
     """
     if isinstance(kernel, Gaussian):
-        complete_exponents(block, left, right)
-        np.exp(block, out=block)
+        to_gaussian(block, left, right)
     elif isinstance(kernel, Laplacian):
         block *= -kernel.gamma
         np.minimum(block, 0.0, out=block)
@@ -108,15 +107,6 @@ def finish(kernel: Kernel, block: Any, left: Any, right: Any) -> None:
         block += kernel.coef0
         with np.errstate(over="ignore", invalid="ignore"):  # checked afterwards
             _raise(block, kernel.degree)
-
-
-@compiled
-def complete_exponents(block, left, right):  # type: ignore[no-untyped-def]
-    """Add left[k] + right[c] to block[k, c]; a distance that rounding made negative becomes 0."""
-    for k in range(block.shape[0]):
-        for c in range(block.shape[1]):
-            exponent = block[k, c] + left[k] + right[c]
-            block[k, c] = exponent if exponent < 0 else 0
 
 
 def is_bounded(kernel: Kernel) -> bool:

@@ -3,7 +3,8 @@
 A block has some rows on the left, gathered as a dense matrix, and many on the right, read where
 they are:
 
-    dense right    one BLAS product per tile of right rows
+    dense right    one BLAS product per tile of right rows; of a Gaussian, one per panel of a tile,
+                   finished where it goes (`gaussian`)
     CSR right      per right row, sum_j x_j times the (dense) feature j of all left rows: the left
                    rows are stored side by side, so that this is a vector operation (`strips`)
 
@@ -25,12 +26,14 @@ from pegasos.data.rows import (
     float_type,
     largest_value,
     longest_row,
+    read_only,
     shape,
     square_norms,
 )
 from pegasos.dispatch import compiled, inlined
 from pegasos.errors import InvalidData
 from pegasos.parallel import each, one_blas_thread, ranges
+from pegasos.problem.gaussian import add_gaussian, fill_gaussian
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -52,6 +55,7 @@ SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form: some strips; see `spars
 LEFT_VALUES = 4_000_000  # and their values, as a dense matrix
 TILE_VALUES = 524_288  # products of a tile
 TILE_ROWS = 8192  # rows on its right, at most
+GAUSSIAN_ROWS = 1024  # and for a Gaussian, of which no more than a panel is there at a time
 PARTS = 8  # tiles of right rows in CSR form, at least: work for all cores
 TILES = 16  # computed at a time, at most
 CUSTOM_VALUES = 2_000_000  # that a user's function is asked for at a time
@@ -153,20 +157,19 @@ def fill(
     chosen: Any,
     right: Side,
     others: Any | None,
-    out: Any,
-    places: Any,
+    target: Filled,
     tiles: int = TILES,
 ) -> None:
-    """Write kernel values of `chosen` left and `others` of the right rows into out[places].
+    """Write kernel values of `chosen` left and `others` of the right rows (None: all) into place.
 
-    Row chosen[k] goes to out[places[k]], one value per right row; `others` None means all. Memory
-    is taken for so many `tiles` at a time, if there are as many cores.
+    Memory is taken for so many `tiles` at a time, if there are as many cores.
     """
+    out, places, at = target
     length = left_rows(right.rows)
     if isinstance(kernel, Custom):
-        length = max(1, min(length, CUSTOM_VALUES // max(1, out.shape[1])))
+        length = max(1, min(length, CUSTOM_VALUES // max(1, out.shape[1] - at)))
     for first, stop in ranges(len(chosen), length):
-        into = Filled(out, places[first:stop])
+        into = Filled(out, places[first:stop], at)
         _deliver(kernel, left, chosen[first:stop], right, others, into, tiles)
 
 
@@ -186,13 +189,21 @@ def add_sums(
 
 
 class Filled(NamedTuple):
-    """Kernel values go to places of a matrix, a row for every left row."""
+    """Kernel values of left row k go to out[places[k]], from column `at` on, one per right row.
+
+    `out` lies in memory row after row.
+    """
 
     out: Any
     places: Any
+    at: int = 0
 
-    def take(self, values: Any, rows: slice, columns: slice) -> None:
+    def take(self, values: Any, rows: slice, start: int) -> None:
+        columns = slice(self.at + start, self.at + start + values.shape[1])
         self.out[self.places[rows], columns] = values
+
+    def take_gaussian(self, sides: Any, start: int) -> None:
+        fill_gaussian(*sides, self.out, self.places, self.at + start)
 
 
 class Summed(NamedTuple):
@@ -201,12 +212,18 @@ class Summed(NamedTuple):
     coefficients: FloatArray
     Z: FloatArray
 
-    def take(self, values: Any, rows: slice, columns: slice) -> None:
-        some, Z = self.coefficients[rows], self.Z[columns]
-        if values.flags.c_contiguous:
+    def take(self, values: Any, rows: slice, start: int) -> None:
+        some, Z = self.coefficients[rows], self.Z[start : start + values.shape[1]]
+        if Z.shape[1] > 1:
+            Z += values.T @ some
+        elif values.flags.c_contiguous:
             add_rows(values, np.arange(len(values)), some, 0, len(Z), Z)
         else:
             add_products(values.T, some, Z)
+
+    def take_gaussian(self, sides: Any, start: int) -> None:
+        stop = start + len(sides[1])
+        add_gaussian(*sides, self.coefficients, self.Z[start:stop])
 
 
 def _deliver(
@@ -228,7 +245,7 @@ def _deliver(
                 kernel, matrix(left.rows, chosen), matrix(right.rows, columns)
             )  # fmt: skip
             check_finite(kernel, values)
-        into.take(values, slice(None), slice(None))
+        into.take(values, slice(None), 0)
         return
     precision = np.promote_types(left.precision, right.precision)
     gathered = dense(left.rows, chosen, precision)
@@ -242,7 +259,7 @@ def _deliver(
         left=side_by_side(kernel, gathered, left_rows(right.rows)) if is_sparse else gathered,
         length=len(chosen),
         precision=precision,
-        of_left=left.exponents[chosen] if len(left.exponents) else None,
+        of_left=left.exponents[chosen].astype(precision) if len(left.exponents) else None,
         right=right,
         into=into,
     )
@@ -251,6 +268,8 @@ def _deliver(
         tile = min(TILE_ROWS, max(1, TILE_VALUES // len(chosen)))
         if not is_sparse and (right.centre is not None or right.rows.X.dtype != precision):
             tile = min(tile, max(1, TILE_VALUES // shape(right.rows)[1]))  # they are copied
+        if isinstance(kernel, Gaussian) and not is_sparse:
+            tile = min(GAUSSIAN_ROWS, max(1, LEFT_VALUES // shape(right.rows)[1]))
         if is_sparse:  # values do not depend on tiles
             tile = min(tile, max(1, -(-m // PARTS)))
         each(lambda part: _deliver_tile(block, others, *part), ranges(m, tile), tiles)
@@ -282,13 +301,18 @@ def _deliver_tile(block: Block, others: Any | None, start: int, stop: int) -> No
         for first, end in ranges(len(columns), max(1, CHUNK // block.length)):
             piece = sparse_piece(block, columns[first:end])
             _finish(kernel, piece, None if of_right is None else of_right[first:end], of_left)
-            block.into.take(piece.T, slice(None), slice(start + first, start + end))
+            block.into.take(piece.T, slice(None), start + first)
         return
-    tile = dense_tile(block, columns if others is not None else slice(start, stop))
+    some = dense_right(block, columns if others is not None else slice(start, stop))
+    if isinstance(kernel, Gaussian):
+        of_right = exponents[columns].astype(block.precision, copy=False)
+        block.into.take_gaussian((block.left, some, of_left, of_right), start)
+        return
+    tile = dense_tile(block, some)
     for first, end in ranges(len(tile), max(1, CHUNK // (stop - start))):
         piece = tile[first:end]
-        _finish(kernel, piece, None if of_left is None else of_left[first:end], of_right)
-        block.into.take(piece, slice(first, end), slice(start, stop))
+        _finish(kernel, piece)
+        block.into.take(piece, slice(first, end), start)
 
 
 def sparse_piece(block: Block, columns: Any) -> Any:
@@ -303,19 +327,28 @@ def sparse_piece(block: Block, columns: Any) -> Any:
     return piece
 
 
-def dense_tile(block: Block, columns: Any) -> Any:
-    """Return products, or distances, of the left rows and dense right ones."""
+def dense_right(block: Block, columns: Any) -> Any:
+    """Return some dense right rows as they are multiplied; those of a Gaussian one by one."""
     some = block.right.rows.X[columns]
     if is_of_distance(block.kernel):
-        tile = np.empty((len(block.left), len(some)), dtype=block.left.dtype)
-        dense_distances(block.left, some, tile)
-        return tile
+        return some
     if block.right.centre is not None:
         some = np.subtract(some, block.right.centre, dtype=np.float64)
-    return np.dot(block.left, some.astype(block.left.dtype, copy=False).T)
+    if isinstance(block.kernel, Gaussian):
+        return read_only(np.ascontiguousarray(some, dtype=block.precision))
+    return some.astype(block.precision, copy=False)
 
 
-def _finish(kernel: Kernel, piece: Any, of_rows: Any, of_columns: Any) -> None:
+def dense_tile(block: Block, some: Any) -> Any:
+    """Return products, or distances, of the left rows and dense right ones."""
+    if not is_of_distance(block.kernel):
+        return np.dot(block.left, some.T)
+    tile = np.empty((len(block.left), len(some)), dtype=block.precision)
+    dense_distances(block.left, some, tile)
+    return tile
+
+
+def _finish(kernel: Kernel, piece: Any, of_rows: Any = None, of_columns: Any = None) -> None:
     finish(kernel, piece, of_rows, of_columns)
     if not is_bounded(kernel):
         check_finite(kernel, piece)

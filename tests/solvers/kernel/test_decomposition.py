@@ -532,3 +532,15 @@ def test_a_working_set_fits_the_block():
         found = working_set(wishes, size)
         assert len(found) == len(set(found.tolist())) == size
         assert rises[found].sum() >= min(rises.sum(), max(1, size // 4))
+
+
+@pytest.mark.parametrize(("columns", "models"), [(3, 1), (3, 2), (60, 1)])
+def test_only_rows_that_cost_more_to_compute_than_to_store_are_kept(columns, models, monkeypatch):
+    monkeypatch.setattr("pegasos.solvers.kernel.decomposition.FEW_ROWS", 20)
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((60, columns)), np.sign(rng.standard_normal((60, models)))
+    gram = Gram(Gaussian(0.2), as_rows(X), BUDGET)
+    problem = make_problem(SquaredHinge(), gram, Y, None, 0.02, "free")
+    found = solve(problem, Decomposition(working_set=20), Stopping(tol=1e-6, max_iter=200))
+    assert found.certificate.relative_gap <= 1e-6
+    assert (gram.used == 0) == (columns == 3 and models == 1)

@@ -11,8 +11,11 @@ SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from mat
 first working set is a random sample; from then on it holds the rows with the largest violations,
 those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
 the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
-most stay, and rows are cheap to compute, the row is kept from its second move on. `smo` is given
-the q x q block of K, or all of K where the working set is all rows and K fits the store.
+most stay, and rows are cheap to compute, the row is kept from its second move on; and where to
+compute a value costs less than to keep it, no row is kept at all, if working sets are large, so
+that few moves are a row's second, and there is no other model to need it. `smo` is given
+the q x q block of K, or all of K where the working set is all rows and K fits the store, and
+works on a part of it at a time where that pays (`parts`).
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -36,7 +39,8 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.pairwise import improve_pairwise
-from pegasos.solvers.kernel.row_by_row import Filled, ascend_by_rows
+from pegasos.solvers.kernel.parts import Parts
+from pegasos.solvers.kernel.row_by_row import Owned, ascend_by_rows
 from pegasos.solvers.kernel.smo import (
     Matrix,
     ascend_pairs,
@@ -45,6 +49,7 @@ from pegasos.solvers.kernel.smo import (
     whole,
 )
 from pegasos.solvers.kernel.working_set import (
+    FEW_ROWS,
     Models,
     assess,
     finer,
@@ -197,23 +202,29 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     ascent.r[:] -= box.ridge * before
     ascend = ascend_pairs if problem.is_free else ascend_singles
     most, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
+    parts = Parts(ascend, K, ascent, box)
     while allowed > 0:
         length = min(most, allowed)
-        if gram.parts is None or K.values is not gram.store:
-            steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
-        else:
+        if gram.parts is not None and K.values is gram.store:
             steps, least, gram.used = ascend_by_rows(
-                K, gram.parts, Filled(gram.owner, gram.used), ascent, box, models.accuracy[k],
+                K, gram.parts, Owned(gram.owner, gram.used), ascent, box, models.accuracy[k],
                 length, problem.is_free,
             )
+        elif parts.pays:
+            steps, least = parts.go_on(models.accuracy[k], length)
+            length = steps
+        else:
+            steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
         state.least_curvature = min(least, state.least_curvature)
         gram.clock += int(steps)
         allowed = allowed - steps if steps == length else 0
         yield Advance(0, False)
-    del K  # makes room
+    del K, parts  # make room
     has_moved = ascent.beta != before
     rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
     passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
+    if gram.is_fleeting and len(W) >= FEW_ROWS and models.B.shape[1] == 1:
+        passes = has_moved & (gram.slot_of[W] < 0)
     state.has_moved[W] |= has_moved
     target = models.B[:, k].copy()
     target[W] = ascent.beta

@@ -21,7 +21,7 @@ from pegasos.errors import InvalidParameter
 from pegasos.parallel import one_blas_thread
 from pegasos.problem.gram import diagonal
 from pegasos.problem.kernels import Kernel, Precomputed
-from pegasos.problem.pairs import Side, fill, matrix, side
+from pegasos.problem.pairs import Filled, Side, fill, matrix, side
 from pegasos.solvers.kernel.process import Square, bias, process, reprocess
 from pegasos.solvers.kernel.support import new_support_set
 
@@ -125,8 +125,8 @@ class OnlineModel:
         values = np.empty((len(some), m + len(some)), dtype=self.set.square.dtype)
         if m:
             old = side(self.kernel, as_rows(self.support_rows), self.like)
-            fill(self.kernel, new, some, old, None, values[:, :m], places)
-        fill(self.kernel, new, some, new, some, values[:, m:], places)
+            fill(self.kernel, new, some, old, None, Filled(values, places))
+        fill(self.kernel, new, some, new, some, Filled(values, places, m))
         return values
 
     def _keep(self, places: Any, rows: Rows, some: Any) -> None:

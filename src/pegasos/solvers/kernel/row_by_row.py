@@ -15,7 +15,7 @@ from pegasos.problem.class_blocks import put_row
 from pegasos.solvers.kernel.smo import ascend_pairs, ascend_singles
 
 
-class Filled(NamedTuple):
+class Owned(NamedTuple):
     """Which row every slot of a store holds, and how many slots are in use."""
 
     owner: Any

@@ -15,7 +15,7 @@ from pegasos.dispatch import dividing, inlined, larger
 
 FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
 NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel
-STRETCH = 256  # rows
+STRETCH = 64  # rows
 
 
 @inlined
