@@ -24,7 +24,7 @@ from pegasos.parallel import cores, each
 from pegasos.problem.gram import Gram, diagonal, quickest
 from pegasos.problem.kernels import Kernel, Precomputed, is_psd
 from pegasos.problem.memory import note_store
-from pegasos.problem.pairs import Side, fill, left_rows, matrix, side
+from pegasos.problem.pairs import Filled, Side, fill, left_rows, matrix, side
 
 SMALL_PAIR = 3000  # rows, up to which all of a pair's matrix is computed: most of it is used
 LEAST_BUDGET = 32 << 20  # bytes, for tiles that are computed at a time
@@ -86,6 +86,10 @@ class PairGram(Gram):
     def is_cheap(self) -> bool:
         return self.parts is None and super().is_cheap
 
+    @property
+    def is_fleeting(self) -> bool:
+        return self.parts is None and super().is_fleeting
+
     def widen(self) -> None:
         self.parts = None
         super().widen()
@@ -95,9 +99,9 @@ class PairGram(Gram):
             return super().batches(rows)
         return [rows] if len(rows) else []
 
-    def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any) -> None:
+    def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any, at: int = 0) -> None:
         if self.parts is None or others is not None:
-            super()._compute(chosen, others, out, places)
+            super()._compute(chosen, others, out, places, at)
         else:
             put_rows(self.parts, chosen, out, places)
 
@@ -146,7 +150,7 @@ class ClassBlocks:
 
     def _fill_own(self, c: int) -> None:
         some, out = self.members[c], self.own[c]
-        fill(self.kernel, self.side, some, self.side, some, out, np.arange(len(some)))
+        fill(self.kernel, self.side, some, self.side, some, Filled(out, np.arange(len(some))))
         np.fill_diagonal(out, self.diagonal[some])
 
     def schedule(self, pairs: list[tuple[int, int]]) -> tuple[list[int], list[int], int]:
@@ -191,7 +195,7 @@ class ClassBlocks:
         m, n = len(first), len(chosen)
         room = self._room(n * n + m * (n - m))
         cross = room[n * n : n * n + m * (n - m)].reshape(m, n - m)
-        fill(self.kernel, self.side, first, self.side, second, cross, np.arange(m))
+        fill(self.kernel, self.side, first, self.side, second, Filled(cross, np.arange(m)))
         gram = PairGram(self, chosen, Parts(self.own[a], self.own[b], cross), room)
         gram.evaluations = gram.misses = m * (n - m)
         return gram
