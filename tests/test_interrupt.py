@@ -23,6 +23,7 @@ from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
 from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.newton.newton import Newton
 
 pytestmark = pytest.mark.usefixtures("press_ctrl_c")
 
@@ -112,11 +113,14 @@ def test_other_threads_fit_without_touching_signals():
     assert seen == [False]
 
 
+@pytest.mark.parametrize("solver", [SDCA, Newton])
 @pytest.mark.parametrize("epochs", [0, 2])
-def test_ctrl_c_ends_a_fit_after_the_advance_it_came_in_and_keeps_the_model(press_ctrl_c, epochs):
+def test_ctrl_c_ends_a_fit_after_the_advance_it_came_in_and_keeps_the_model(
+    press_ctrl_c, epochs, solver
+):
     X, y = some_data()
-    presses = press_ctrl_c(SDCA, epochs)
-    model = PegasosClassifier(C=100.0, tol=1e-9, random_state=0)
+    presses = press_ctrl_c(solver, epochs)
+    model = PegasosClassifier(C=100.0, tol=1e-9, solver=solver(), random_state=0)
     with pytest.warns(FitInterrupted, match="model so far is kept: objective"):
         model.fit(X, y)
     assert (presses.left, presses.calls_after) == (0, 0)
@@ -130,7 +134,9 @@ def test_ctrl_c_ends_a_fit_after_the_advance_it_came_in_and_keeps_the_model(pres
 def search(**options):
     X, y = some_data()
     grid = {"C": [0.1, 1.0, 10.0]}
-    return GridSearchCV(PegasosClassifier(random_state=0, **options), grid, cv=2).fit(X, y)
+    return GridSearchCV(
+        PegasosClassifier(solver="sdca", random_state=0, **options), grid, cv=2
+    ).fit(X, y)
 
 
 def test_a_search_that_goes_on_after_ctrl_c_says_that_a_model_is_half_trained(press_ctrl_c):

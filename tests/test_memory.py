@@ -26,6 +26,7 @@ from pegasos.problem import gram, memory
 from pegasos.solvers.catalogue import KERNEL_SOLVERS
 
 PER_ROW = PER_FEATURE = 40
+PER_ROW_OF_NEWTON = 80
 PER_CENTRED_ROW = 8  # compressed ones: <m, x_i>
 CONSTANT = 100_000  # history, certificate, buffers of NumPy
 PER_ROW_OF_KERNEL = 64
@@ -63,6 +64,16 @@ def test_fit_takes_at_most_40_bytes_per_row_and_feature(kind, n, d):
     used = peak(PegasosClassifier(C=1e-4, random_state=0), X, y)
     per_row = PER_ROW + PER_CENTRED_ROW * (kind == "csr" and d == 10)  # dense in truth: far off
     assert used <= per_row * n + PER_FEATURE * d + CONSTANT
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_newton_takes_80_bytes_per_row_and_model(classes):
+    X, _ = data(100_000, 10, "float64")
+    y = np.arange(100_000) % classes
+    used = peak(PegasosClassifier(C=1.0, solver="newton", random_state=0, max_iter=3), X, y)
+    models = 1 if classes == 2 else classes
+    few = 0.1 * (X.nbytes + PER_ROW_OF_NEWTON * models * len(y))  # a tenth of the rows comes first
+    assert used <= PER_ROW_OF_NEWTON * models * len(y) + few + 10 * CONSTANT
 
 
 def test_a_compressed_copy_takes_at_most_a_quarter_of_the_rows():

@@ -127,16 +127,20 @@ def choose_method(rng, case):
     else:
         solver = linear_solver(rng, case)
     case.parameters["solver"] = solver
-    is_dual = isinstance(solver, pegasos.SDCA) or solver in ("auto", "sdca", "decomposition")
+    is_dual = isinstance(solver, pegasos.SDCA) or solver in (
+        "auto",
+        "newton",
+        "sdca",
+        "decomposition",
+    )
     if not is_dual:  # a limit is what ends them
         case.parameters["max_iter"] = min(case.parameters.get("max_iter", 100), 100)
 
 
 def linear_solver(rng, case):
     loss, parameters = case.parameters.get("loss"), case.parameters
-    solver = str(
-        rng.choice(["auto", "sdca", "pegasos", "sgd", "perceptron"], p=[0.4, 0.15, 0.2, 0.15, 0.1])
-    )
+    names = ["auto", "newton", "sdca", "pegasos", "sgd", "perceptron"]
+    solver = str(rng.choice(names, p=[0.3, 0.2, 0.1, 0.15, 0.15, 0.1]))
     if solver == "perceptron" and loss != "hinge":
         solver = "auto"
     if solver == "pegasos" and parameters["bias"] == "free" and chance(rng, 0.5):

@@ -54,13 +54,16 @@ class PegasosClassifier(Classification, LinearEstimator):
         The constant feature of bias="regularized": the larger, the weaker the penalty on the bias.
     solver : str or object, default="auto"
         A name from the catalogue, such as "sdca", or an object with options, such as
-        `SDCA(shrinking=False)`, which searches reach as `solver__shrinking`. "auto" picks SDCA, and
-        takes tiny problems (up to 50,000 stored values) to machine precision.
+        `SDCA(shrinking=False)`, which searches reach as `solver__shrinking`. "auto" picks SDCA or
+        Newton's method, whichever is expected to end first (`verbose=1` tells why), changes to the
+        other if it does not, and takes tiny problems (up to 50,000 stored values) to machine
+        precision.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven; for several models, each
         of them.
     max_iter : int, optional
-        Limit on the epochs (passes over the rows). By default 1000, and up to 5000 for small data.
+        Limit on the epochs: passes over the rows, or steps of Newton's method. By default 1000, and
+        up to 5000 for small data.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     stop : {"gap", "decisions"}, default="gap"

@@ -127,12 +127,12 @@ def weighted_sum(problem: Problem, A: FloatArray, height: int) -> FloatArray:
     each(work, range(places))
     for other in sums[1:]:
         sums[0] += other
-    return np.asarray(sums[0])
+    return sums[0] if places == 1 else sums[0].copy()  # not to keep the others
 
 
 def sum_places(rows: Rows, height: int, K: int) -> int:
     """Return how many places (height, K) a sum over rows is worth: filling them must be little."""
-    per_place = max(VALUES_PER_PART // K, 8 * height)
+    per_place = max(VALUES_PER_PART // K, 64 * height * K)
     most = min(stored_values(rows) // per_place, ROOM_FOR_SUMS // max(1, height * K), SUMS)
     return max(1, most)
 

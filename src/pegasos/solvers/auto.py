@@ -20,17 +20,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import CsrRows, shape, some_rows_of, stored_values
+from pegasos.data.rows import CsrRows, shape, square_norms, stored_values
 from pegasos.options import Options
 from pegasos.problem.losses import Logistic, SquaredHinge
-from pegasos.problem.objective import Problem, typical_length
-from pegasos.solvers.linear.offsets import centred, part, some_rows
+from pegasos.problem.objective import Problem
+from pegasos.solvers.linear.offsets import mean_row, weights_of
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.protocol import Solver
 
 SIDE_BY_SIDE = 0.3  # of the first model's time: what each further one takes in SDCA
 ANSWERS = 0.2  # the part of the rows that answers Newton's method, for a loss with a kink
+RUNS, RUN = 32, 64  # runs of rows that tell how long rows are
 MOST_COLUMNS = 4000  # for Newton's method
 MOST_MEMORY = 4.0  # of the rows' own, or
 SOME_MEMORY = 500e6  # bytes: what Newton's five numbers per row and model may take
@@ -79,15 +80,29 @@ class Choice(NamedTuple):
 
 
 def facts_of(problem: Problem) -> Facts:
-    """Look at a problem; a few rows tell how long they are."""
+    """Look at a problem."""
     (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
-    chosen = some_rows(problem)
-    few = part(problem, chosen)._replace(rows=some_rows_of(problem.rows, chosen))
-    length = typical_length(*centred(few))
     return Facts(
-        n, d, stored_values(problem.rows), K, length**2 / (problem.lam * problem.S),
+        n, d, stored_values(problem.rows), K, mean_square(problem) / (problem.lam * problem.S),
         isinstance(problem.costs.loss, SquaredHinge | Logistic), isinstance(problem.rows, CsrRows),
     )  # fmt: skip
+
+
+def mean_square(problem: Problem) -> float:
+    """Return the mean square length of some rows, seen from their mean if the bias is free."""
+    n, _ = shape(problem.rows)
+    squares, s = np.zeros(n), np.zeros(n)
+    for start in np.unique(np.linspace(0, max(0, n - RUN), RUNS).astype(int)):
+        run = slice(start, min(n, start + RUN))
+        square_norms(problem.rows, run.start, run.stop, squares)
+        s[run] = weights_of(problem, run)
+    if not s.any():
+        return 0.0
+    total = float(s @ squares / s.sum())
+    if problem.is_free:
+        m = mean_row(problem, np.flatnonzero(s))
+        total -= float(m @ m)
+    return max(0.0, total)
 
 
 def epoch_of_sdca(facts: Facts, rates: Rates = RATES) -> float:
