@@ -21,6 +21,7 @@ BLOCK = 1024  # rows that BLAS multiplies at a time
 PARTS = 8  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
 FAR = 1e5  # deviations that a mean may be from 0 for products to be centred afterwards
+WIDE = 256  # columns from which blocks are multiplied in single precision: steps need no more
 SPARSE = 8.0  # products that BLAS adds up in the time of one of a compressed row
 
 
@@ -38,7 +39,7 @@ def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
         if adds_up:
             add_products(problem.rows, chosen[first:last], h, sums[part])
             return
-        block = np.empty((min(BLOCK, last - first), d + 1))
+        block = np.empty((min(BLOCK, last - first), d + 1), np.float32 if d >= WIDE else np.float64)
         for start, stop in ranges(last - first, BLOCK):
             some = chosen[first + start : first + stop]
             filled = block[: len(some)]

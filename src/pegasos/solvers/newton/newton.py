@@ -48,8 +48,8 @@ from pegasos.solvers.protocol import Advance, DualPoint
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 FIRST_PART = 10  # many rows begin with a tenth of them,
-ROWS_PER_COLUMN = 20  # if these are so many
-FIRST_GAP = 1e-2  # and go on with all of them from this relative gap
+ROWS_PER_COLUMN = 7  # if these are so many
+FIRST_GAP = 3e-2  # and go on with all of them from this relative gap
 
 
 @dataclass
@@ -86,7 +86,9 @@ class Newton(Options):
         state = started(problem, columns, previous)
         chosen = first_rows(problem, seed) if previous is None else None
         if chosen is not None:
-            few = part(problem, chosen)._replace(rows=some_rows_of(problem.rows, chosen))
+            few = part(problem, chosen)
+            lam = problem.lam * problem.S / few.S  # the same C: rare columns are not overrated
+            few = few._replace(rows=some_rows_of(problem.rows, chosen), lam=lam)
             state.first = few, started(few, columns, None)
         return state
 
