@@ -263,7 +263,8 @@ class _Run:
         if not self.judge.has_judged:  # about two passes over the rows
             passes = self.rows_visited / self.n
             is_known = passes > 0.0 and not isinstance(self.problem.rows, Kernelized)
-            certifying = self.seconds() * (2.0 / passes if is_known else UNKNOWN_COST)
+            share = 2.0 / passes if is_known else UNKNOWN_COST
+            certifying = self.seconds() * (min(1.0, share) if self._knows_better() else share)
         return (2.5 if self.problem.is_free else 1.2) * certifying
 
     def model(self, state: Any) -> tuple[FloatArray, FloatArray]:
