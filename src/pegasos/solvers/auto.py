@@ -51,7 +51,7 @@ class Rates(NamedTuple):
     read: float = 1.38  # a stored value, in two passes
     searched: float = 12.2  # a row, in a line search
     product: float = (
-        0.015  # a product of two values by BLAS at its best: of wide tables, few were fitted
+        0.015  # a product by BLAS at its best (few wide tables were fitted)
     )
     sparse_product: float = 2.31  # the same of a compressed row
     overhead: float = 416_000.0  # a step, whatever the data
