@@ -31,6 +31,11 @@ class Rung:
     objective: float
     suboptimality: float
 
+    @property
+    def counted(self) -> float:
+        """What a fit is good for: its true suboptimality."""
+        return self.suboptimality
+
 
 class Climber(NamedTuple):
     """One competitor before one dataset; `fit` and `judge` know which."""
@@ -77,7 +82,7 @@ def is_over(rungs: Sequence[Rung], limit: float, finest: float = min(THRESHOLDS)
     if not rungs:
         return False
     growth = max(2.0, rungs[-1].seconds / rungs[-2].seconds) if len(rungs) > 1 else 2.0
-    return rungs[-1].suboptimality <= finest or growth * rungs[-1].seconds > limit
+    return rungs[-1].counted <= finest or growth * rungs[-1].seconds > limit
 
 
 def repeat(

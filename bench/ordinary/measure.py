@@ -30,6 +30,11 @@ class TableRung(Rung):
 
     proven: float | None = None
 
+    @property
+    def counted(self) -> float:
+        """What a fit is good for: of ours, what it has proven."""
+        return self.suboptimality if self.proven is None else max(self.proven, self.suboptimality)
+
 
 @dataclass
 class TableMeasurement:

@@ -50,9 +50,7 @@ class Rates(NamedTuple):
     smooth_steps: float = 5.0  # and for a smooth one
     read: float = 1.38  # a stored value, in two passes
     searched: float = 12.2  # a row, in a line search
-    product: float = (
-        0.015  # a product by BLAS at its best (few wide tables were fitted)
-    )
+    product: float = 0.015  # a product by BLAS at its best (few wide tables were fitted)
     sparse_product: float = 2.31  # the same of a compressed row
     overhead: float = 416_000.0  # a step, whatever the data
 
@@ -117,7 +115,8 @@ def epoch_of_sdca(facts: Facts, rates: Rates = RATES) -> float:
 def seconds_of_sdca(facts: Facts, tol: float, rates: Rates = RATES) -> float:
     """Predict the seconds of SDCA."""
     digits = max(0.5, np.log10(1.0 / tol) / 3.0)
-    epochs = rates.epochs * digits * (1.0 + facts.kappa) ** rates.growth
+    epochs = rates.epochs * (1.0 + facts.kappa) ** rates.growth
+    epochs *= digits if facts.is_smooth else digits**2  # at a kink the last digits come slowly
     return float(epochs * epoch_of_sdca(facts, rates))
 
 
