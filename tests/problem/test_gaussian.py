@@ -61,10 +61,9 @@ def test_values_are_weighted_and_added_up(q, m, models, dtype):
 
 
 @pytest.mark.fast
+@pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="constants of compiled code")
 @pytest.mark.parametrize("models", [1, 2])
 def test_panels_of_any_size_give_the_same_sums(models, monkeypatch):
-    if not numba.config.DISABLE_JIT:
-        return  # constants of compiled code
     monkeypatch.setattr(module, "LEFT", 3)
     monkeypatch.setattr(module, "RIGHT", 4)
     sides, K = drawn(8, 9, np.float64)
