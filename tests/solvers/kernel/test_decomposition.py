@@ -17,15 +17,6 @@ from pegasos.solvers.kernel import pairwise
 from pegasos.solvers.kernel import working_set as working_sets
 from pegasos.solvers.kernel.box import box_of, caps, feasible
 from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.working_set import (
-    Wishes,
-    first_set,
-    largest_of,
-    least_size,
-    next_size,
-    rare_rows,
-    working_set,
-)
 from tests.reference import smo as reference
 from tests.reference.kernel_optimum import kernel_optimum
 from tests.solvers.kernel.problems import BUDGET, afresh, kernel_problem, whole_matrix
@@ -102,57 +93,6 @@ def test_no_optimum_of_the_squared_hinge_is_at_its_far_bound(bias, lam):
 
 
 # ---- working sets
-
-
-@pytest.mark.fast
-def test_a_working_set_holds_the_largest_violations():
-    violations = np.array([0.3, -1.0, 0.9, 0.1, -np.inf, 0.5, 0.4, 0.2])
-    rises = np.array([True, False, True, False, False, True, False, True])
-    wishes = Wishes(violations, rises, free=2, violating=6)
-    assert working_set(wishes, 4).tolist() == [0, 2, 5, 6]
-    assert working_set(wishes, 8).tolist() == list(range(8))
-    # 2 and 5 both rise: 5 makes room for the one that falls and violates most.
-    assert working_set(wishes, 2).tolist() == working_set(wishes, 1).tolist() == [2, 6]
-    assert sorted(largest_of(violations, 3).tolist()) == [2, 5, 6]
-    assert len(largest_of(np.zeros(7), 3)) == 3
-    assert len(largest_of(np.zeros(7), 0)) == 0
-    assert next_size(Wishes(violations, rises, 5000, 300), 8, 10_000) == 6300
-    assert next_size(wishes, 8, 10_000) == 8
-    assert [least_size(n) for n in (100, 2500, 12_000, 100_000)] == [100, 2000, 3000, 6000]
-    assert next_size(Wishes(np.zeros(5000), np.zeros(5000, dtype=bool), 9, 9), 2000, 400) == 400
-
-
-@pytest.mark.fast
-def test_a_working_set_follows_the_rarer_class_and_begins_with_its_rows():
-    rare = np.array([7, 9000])
-    assert least_size(10_000, rare) == 500
-    assert least_size(10_000, np.arange(400)) == 1600
-    assert least_size(10_000, np.arange(5000)) == 2500
-    random = np.random.default_rng(0)
-    first = first_set(10_000, 500, rare, random)
-    assert len(np.unique(first)) == 500
-    assert set(rare) <= set(first)
-    half = first_set(10_000, 500, np.arange(400), random)
-    assert len(np.unique(half)) == 500
-    assert np.count_nonzero(half < 400) == 250
-    assert len(first_set(10_000, 500, None, random)) == 500
-    assert first_set(300, 300, None, random).tolist() == list(range(300))
-
-
-@pytest.mark.fast
-@pytest.mark.parametrize("bias", ["none", "free"])
-def test_rare_rows_are_those_of_the_rarer_class_under_a_free_bias(bias, monkeypatch):
-    drawn = kernel_problem(Hinge(), 0, bias=bias)
-    assert rare_rows(drawn.problem) is None  # so few rows are all in the working set
-    monkeypatch.setattr(working_sets, "FEW_ROWS", 5)
-    y = drawn.problem.costs.Y[:, 0]
-    found = rare_rows(drawn.problem)
-    if bias == "none":
-        assert found is None
-    else:
-        assert len(found) <= len(y) / 2
-        assert len(set(y[found])) == 1
-        assert len(found) == np.count_nonzero(y == y[found[0]])
 
 
 @pytest.mark.parametrize("loss", QUADRATIC, ids=str)
