@@ -464,16 +464,6 @@ def test_responses_stay_those_of_the_coefficients(short, dtype, bias, monkeypatc
     assert np.all(gram.slot_of[is_bound] >= 0) == (short == 0)
 
 
-def test_a_working_set_fits_the_block():
-    rng = np.random.default_rng(0)
-    for size in (2, 3, 8, 40):
-        rises = rng.random(50) < 0.1
-        wishes = Wishes(rng.standard_normal(50), rises)
-        found = working_set(wishes, size)
-        assert len(found) == len(set(found.tolist())) == size
-        assert rises[found].sum() >= min(rises.sum(), max(1, size // 4))
-
-
 @pytest.mark.parametrize(("columns", "models"), [(3, 1), (3, 2), (60, 1)])
 def test_only_rows_that_cost_more_to_compute_than_to_store_are_kept(columns, models, monkeypatch):
     monkeypatch.setattr("pegasos.solvers.kernel.decomposition.FEW_ROWS", 20)

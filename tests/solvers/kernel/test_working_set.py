@@ -66,3 +66,13 @@ def test_rare_rows_are_those_of_the_rarer_class_under_a_free_bias(bias, monkeypa
         assert len(found) <= len(y) / 2
         assert len(set(y[found])) == 1
         assert len(found) == np.count_nonzero(y == y[found[0]])
+
+
+def test_a_working_set_fits_the_block():
+    rng = np.random.default_rng(0)
+    for size in (2, 3, 8, 40):
+        rises = rng.random(50) < 0.1
+        wishes = Wishes(rng.standard_normal(50), rises)
+        found = working_set(wishes, size)
+        assert len(found) == len(set(found.tolist())) == size
+        assert rises[found].sum() >= min(rises.sum(), max(1, size // 4))
