@@ -1,4 +1,4 @@
-"""A fit adds no copy of X: at most 40 bytes per row and 40 per feature, and a small constant.
+"""A fit by SDCA adds no copy of X: at most 40 bytes per row and 40 per feature, and a small constant.
 
 Dense rows that are wide and mostly zeros are compressed, into a quarter of their memory at most.
 Compressed rows far from the origin take 8 bytes more each, their product with the centre.
@@ -62,7 +62,7 @@ def peak(estimator, X, y):
 @pytest.mark.parametrize("kind", ["float32", "float64", "uint8", "csr"])
 def test_fit_takes_at_most_40_bytes_per_row_and_feature(kind, n, d):
     X, y = data(n, d, kind)
-    used = peak(PegasosClassifier(C=1e-4, random_state=0), X, y)
+    used = peak(PegasosClassifier(C=1e-4, solver="sdca", random_state=0), X, y)
     per_row = PER_ROW + PER_CENTRED_ROW * (kind == "csr" and d == 10)  # dense in truth: far off
     assert used <= per_row * n + PER_FEATURE * d + CONSTANT
 
@@ -82,7 +82,7 @@ def test_a_compressed_copy_takes_at_most_a_quarter_of_the_rows():
     n, d = 2_000, 1_000
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.15)
     y = np.where(X[:, :50].sum(axis=1) > 0.0, 1, 0)
-    used = peak(PegasosClassifier(C=1e-4, random_state=0), X, y)
+    used = peak(PegasosClassifier(C=1e-4, solver="sdca", random_state=0), X, y)
     promised = PER_ROW * n + PER_FEATURE * d + CONSTANT
     assert promised < used <= 0.25 * X.nbytes + promised
 
@@ -90,21 +90,21 @@ def test_a_compressed_copy_takes_at_most_a_quarter_of_the_rows():
 def test_regression_takes_no_more():
     X, _ = data(100_000, 10, "float64")
     y = X[:, 0] + np.random.default_rng(1).standard_normal(100_000)
-    used = peak(PegasosRegressor(C=1e-4, random_state=0), X, y)
+    used = peak(PegasosRegressor(C=1e-4, solver="sdca", random_state=0), X, y)
     assert used <= PER_ROW * 100_000 + CONSTANT
 
 
 def test_classes_that_run_alone_take_more_per_model():
     X, _ = data(3_000, 2_000, "float32")
     y = np.arange(3_000) % 5
-    used = peak(PegasosClassifier(C=1e-6, random_state=0, max_iter=3, tol=0.5), X, y)
+    used = peak(PegasosClassifier(C=1e-6, solver="sdca", random_state=0, max_iter=3, tol=0.5), X, y)
     assert used <= 5 * (PER_ROW_OF_RUN * 3_000 + PER_FEATURE * 2_000) + CONSTANT
 
 
 def test_many_classes_take_no_more_per_model():
     X, _ = data(3_000, 2_000, "float32")
     y = np.arange(3_000) % 15
-    used = peak(PegasosClassifier(C=1e-6, random_state=0, max_iter=3, tol=0.5), X, y)
+    used = peak(PegasosClassifier(C=1e-6, solver="sdca", random_state=0, max_iter=3, tol=0.5), X, y)
     assert used <= 15 * (PER_ROW * 3_000 + PER_FEATURE * 2_000) + CONSTANT
 
 

@@ -160,7 +160,8 @@ def test_n_jobs_limits_the_threads_and_changes_no_bit(monkeypatch):
     monkeypatch.setattr(parallel, "_pools", {})
     X, y = sparse.csr_array(drawn.X), drawn.y[:, 0]
     for n_jobs in (1, 2, -1, None):
-        model = PegasosClassifier(n_jobs=n_jobs, random_state=0, max_iter=3, tol=0.5).fit(X, y)
+        options = {"solver": "sdca", "random_state": 0, "max_iter": 3, "tol": 0.5}
+        model = PegasosClassifier(n_jobs=n_jobs, **options).fit(X, y)
         found.append(np.append(model.coef_, model.decision_function(X)).tobytes())
         counts.append(len(parallel._pools))
     assert len(set(found)) == 1
