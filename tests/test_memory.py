@@ -1,4 +1,4 @@
-"""A fit by SDCA adds no copy of X: at most 40 bytes per row and 40 per feature, and a small constant.
+"""A fit by SDCA adds no copy of X: at most 40 bytes per row and per feature, and a constant.
 
 Dense rows that are wide and mostly zeros are compressed, into a quarter of their memory at most.
 Compressed rows far from the origin take 8 bytes more each, their product with the centre.
