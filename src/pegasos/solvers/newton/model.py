@@ -63,6 +63,11 @@ class Model:
         self.sums, change = move_rows(problem, self.smoothing, self.Z, self.A, self.D, u)
         self.v += change / problem.S
 
+    def answer(self, problem: Problem) -> None:
+        """Bring the dual numbers up to date with scores, multipliers and width."""
+        self.D[:] = 0.0
+        self.move(problem, 0.0)
+
 
 def rest(problem: Problem, columns: Columns, model: Model) -> float:
     """Return lam/2 ||w - w(a)||^2, and what the dual point lacks if the bias is free."""
@@ -104,13 +109,13 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     is_solved = rest(problem, columns, model) <= ENOUGH * left or model.steps >= PATIENCE
     if model.q == 0.0 or not is_solved:
         return
-    model.B[:], model.D[:], model.steps = model.A, 0.0, 0
+    model.B[:], model.steps = model.A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
     model.q = max(THINNEST * model.unit, (SLOWLY if is_thin else NARROWER) * model.q)
     if model.is_smooth and is_thin:
         model.q = 0.0
-    model.move(problem, 0.0)
+    model.answer(problem)
 
 
 def step(problem: Problem, columns: Columns, model: Model) -> None:
@@ -146,8 +151,7 @@ def widen(problem: Problem, model: Model) -> None:
     """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C."""
     model.failures, model.steps, model.widenings = 0, 0, model.widenings + 1
     model.q, model.damping = max(WIDER * model.q, model.unit), DAMPING
-    model.D[:] = 0.0
-    model.move(problem, 0.0)
+    model.answer(problem)
 
 
 def direction(

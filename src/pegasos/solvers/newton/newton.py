@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pegasos.data.centre import seen_from, settle
+from pegasos.data.centre import as_from_centre, seen_from, settle
 from pegasos.data.rows import Centre, FloatArray, shape, some_rows_of
 from pegasos.options import Options
 from pegasos.parallel import each
@@ -41,8 +41,8 @@ from pegasos.problem.objective import Problem, combination
 from pegasos.solvers.linear.offsets import part, seen, starting_biases
 from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
-from pegasos.solvers.newton.model import PATIENCE, Model, bias, narrow, relative_gap, step
-from pegasos.solvers.newton.passes import in_parts, write_scores
+from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, bias, narrow, relative_gap, step
+from pegasos.solvers.newton.passes import write_scores
 from pegasos.solvers.protocol import Advance, DualPoint
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
@@ -142,7 +142,7 @@ def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonS
             model.w[:] = last.w
             model.b = bias(previous.columns, last) + float(columns.m @ last.w[:, 0])
         write_scores(posed, model.w, model.b, model.Z)
-        model.move(posed, 0.0)
+        model.answer(posed)
         models.append(model)
     return NewtonState(models, np.full(len(models), np.inf), columns, problem.rows.centre)
 
@@ -163,7 +163,8 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
         model.B[:] = A
         model.w[:] = settle(problem.rows.centre, combination(problem, A))[:d]
     if problem.is_free and not (A is None and is_margin(y)):  # at a kink, half of the rows rest
-        model.b = float(starting_biases(problem, in_parts(problem, model.w))[0])
+        whole, _ = as_from_centre(problem.rows, model.w, np.zeros(1))
+        model.b = float(starting_biases(problem, whole)[0])
     elif A is not None and problem.bias_scale > 0.0:
         total = float(np.sum(problem.costs.weights.values[:, None] * A))
         model.b = problem.bias_scale**2 * total / (problem.lam * problem.S)
@@ -193,11 +194,9 @@ def go_on(problem: Problem, state: NewtonState, begun: NewtonState) -> None:
         model, other = state.models[k], begun.models[k]
         model.w[:], model.b, model.damping = other.w, other.b, other.damping
         write_scores(posed[k], model.w, model.b, model.Z)
-        model.q = min(model.q, other.q / 0.3)
-        model.D[:] = 0.0
-        model.move(posed[k], 0.0)
+        model.q = min(model.q, other.q / NARROWER)
+        model.answer(posed[k])
         model.B[:] = model.A
-        model.D[:] = 0.0
-        model.move(posed[k], 0.0)
+        model.answer(posed[k])
 
     each(take, range(len(posed)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.data.centre import settle, weight_count
+from pegasos.data.centre import as_from_centre, settle, weight_count
 from pegasos.data.rows import FloatArray, all_scores, shape, stored_values
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem, add_combination
@@ -28,20 +28,15 @@ def parts_of(problem: Problem, values: int) -> list[tuple[int, int]]:
     return ranges(n, max(1, -(-n // count)))
 
 
-def in_parts(problem: Problem, w: FloatArray) -> FloatArray:
-    """Return weights (d, 1) as the kernels of these rows take them."""
-    whole = np.zeros((weight_count(problem.rows), 1))
-    whole[: len(w)] = w
-    settle(problem.rows.centre, whole)
-    return whole
-
-
 def write_scores(problem: Problem, w: FloatArray, b: float, Z: FloatArray) -> None:
     """Write the scores <w, x_i - m> + b into Z (n, 1)."""
-    whole = in_parts(problem, w)[:, 0]
+    if not w.any():
+        Z[:] = b
+        return
+    whole, _ = as_from_centre(problem.rows, w, np.zeros(1))
 
     def write(part: tuple[int, int]) -> None:
-        all_scores(problem.rows, *part, whole, Z)
+        all_scores(problem.rows, *part, whole[:, 0], Z)
         Z[slice(*part)] += b
 
     each(write, parts_of(problem, stored_values(problem.rows)))
