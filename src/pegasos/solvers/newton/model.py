@@ -121,14 +121,10 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
 def step(problem: Problem, columns: Columns, model: Model) -> None:
     """Take one Newton step, as far as the smoothed objective falls along it."""
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
-    p, c = direction(problem, columns, model, h)
-    write_scores(problem, p, c, model.D)
-    u = line_search(problem, columns, model, p, c)
+    p, c, u = way(problem, columns, model, h)
     if u < SHORT:  # rows that did not answer where it began stopped it: they are to be heard
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
-        p, c = direction(problem, columns, model, h)
-        write_scores(problem, p, c, model.D)
-        u = line_search(problem, columns, model, p, c)
+        p, c, u = way(problem, columns, model, h)
     model.w += u * p
     model.b += u * c
     model.steps += 1
@@ -138,6 +134,15 @@ def step(problem: Problem, columns: Columns, model: Model) -> None:
     fails = model.failures >= FAILURES
     if (fails or is_stiff(model)) and model.widenings < WIDENINGS:
         widen(problem, model)
+
+
+def way(
+    problem: Problem, columns: Columns, model: Model, h: FloatArray
+) -> tuple[FloatArray, float, float]:
+    """Return directions of w and b for curvatures h, and how far to go; D holds their scores."""
+    p, c = direction(problem, columns, model, h)
+    write_scores(problem, p, c, model.D)
+    return p, c, line_search(problem, columns, model, p, c)
 
 
 def is_stiff(model: Model) -> bool:
