@@ -5,15 +5,17 @@ A run of some parts replaces theirs and leaves the others, so a page can be made
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench.datasets.base import CACHE
+from bench.markdown import table
 from bench.process import ROOT
 
 RUN = ("date", "processor", "command")  # what tells one run from another
@@ -59,6 +61,28 @@ def replace(path: Path, text: str) -> None:
     unfinished = path.with_suffix(f".{os.getpid()}.part")
     unfinished.write_text(text)
     unfinished.replace(path)
+
+
+def page_of_parts(
+    results: Results, introduction: str, lines: Callable[[list[dict]], list[list[str]]]
+) -> str:
+    """Return a document with one table per part, its cells made of the part's rows."""
+    pieces = [introduction + "Where and how:\n", facts_text(results), ""]
+    for name, part in results.parts.items():
+        pieces.append(f"## {name}, {part['shape']}\n\n{table(lines(part['rows']))}\n")
+    return "\n".join(pieces)
+
+
+def parsed(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None, known: Iterable[str]
+) -> argparse.Namespace:
+    """Parse arguments, among them --only; refuse names in it that are not known."""
+    parser.add_argument("--only", help=f"comma-separated: {', '.join(known)}")
+    options = parser.parse_args(arguments)
+    unknown = [n for n in (options.only or "").split(",") if n and n not in known]
+    if unknown:
+        parser.error(f"--only knows {', '.join(known)}; got {', '.join(unknown)}.")
+    return options
 
 
 def words(arguments: Sequence[str] | None) -> str:

@@ -17,7 +17,7 @@ from bench.machine import machine
 from bench.markdown import table
 from bench.ordinary.solvers import OURS
 from bench.ordinary.tables import TABLES, Data
-from bench.results import Results, facts_text, words
+from bench.results import Results, facts_text, parsed, words
 
 NAME = "sweep"
 DECADES = tuple(10.0**k for k in range(-3, 5))
@@ -128,14 +128,9 @@ def of_set(results: Results, name: str) -> list[dict]:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.sweep", description="C in decades, cold.")
-    parser.add_argument("--only", help=f"comma-separated: {', '.join(SETS)}")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds per fit (20)")
     parser.add_argument("--repeats", type=int, default=3, help="times a fit is timed (3)")
-    options = parser.parse_args(arguments)
-    unknown = [n for n in (options.only or "").split(",") if n and n not in SETS]
-    if unknown:
-        parser.error(f"--only knows {', '.join(SETS)}; got {', '.join(unknown)}.")
-    return options
+    return parsed(parser, arguments, SETS)
 
 
 if __name__ == "__main__":

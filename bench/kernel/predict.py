@@ -23,7 +23,7 @@ from bench.kernel.solvers import SOLVERS
 from bench.ladder import SHORT
 from bench.machine import machine
 from bench.markdown import table
-from bench.results import Results, facts_text, words
+from bench.results import Results, page_of_parts, parsed, words
 
 NAME = "kernel_predict"
 IJCNN1 = (91_701, 5_609, 22)  # rows, support vectors, columns
@@ -122,10 +122,7 @@ def lines(rows: Sequence[dict]) -> list[list[str]]:
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    pieces = [INTRODUCTION + "Where and how:\n", facts_text(results), ""]
-    for name, part in results.parts.items():
-        pieces.append(f"## {name}, {part['shape']}\n\n{table(lines(part['rows']))}\n")
-    return "\n".join(pieces)
+    return page_of_parts(results, INTRODUCTION, lines)
 
 
 def summary(results: Results) -> str:
@@ -145,14 +142,9 @@ def summary(results: Results) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.kernel.predict", description="Predictions.")
-    parser.add_argument("--only", help=f"comma-separated: {', '.join(SETS)}")
     parser.add_argument("--slow", action="store_true", help="libsvm on MNIST too")
     parser.add_argument("--repeats", type=int, default=3, help="times a prediction is timed (3)")
-    options = parser.parse_args(arguments)
-    unknown = [n for n in (options.only or "").split(",") if n and n not in SETS]
-    if unknown:
-        parser.error(f"--only knows {', '.join(SETS)}; got {', '.join(unknown)}.")
-    return options
+    return parsed(parser, arguments, SETS)
 
 
 if __name__ == "__main__":

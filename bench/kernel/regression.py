@@ -29,7 +29,7 @@ from bench.machine import machine
 from bench.markdown import table
 from bench.objective import Floats
 from bench.ordinary.tables import abalone, cal_housing, with_scaled_target
-from bench.results import Results, facts_text, words
+from bench.results import Results, page_of_parts, parsed, words
 
 NAME = "kernel_regression"
 SETS = {"cal_housing": with_scaled_target(cal_housing), "abalone": with_scaled_target(abalone)}
@@ -180,10 +180,7 @@ def lines(rows: Sequence[dict]) -> list[list[str]]:
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    pieces = [INTRODUCTION + "Where and how:\n", facts_text(results), ""]
-    for name, part in results.parts.items():
-        pieces.append(f"## {name}, {part['shape']}\n\n{table(lines(part['rows']))}\n")
-    return "\n".join(pieces)
+    return page_of_parts(results, INTRODUCTION, lines)
 
 
 def summary(results: Results) -> str:
@@ -207,14 +204,9 @@ def cell(r: dict) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.kernel.regression", description="Regression.")
-    parser.add_argument("--only", help=f"comma-separated: {', '.join(SETS)}")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds per fit of a peer (60)")
     parser.add_argument("--repeats", type=int, default=3, help="times a short fit is timed (3)")
-    options = parser.parse_args(arguments)
-    unknown = [n for n in (options.only or "").split(",") if n and n not in SETS]
-    if unknown:
-        parser.error(f"--only knows {', '.join(SETS)}; got {', '.join(unknown)}.")
-    return options
+    return parsed(parser, arguments, SETS)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from bench.machine import machine
 from bench.markdown import table
 from bench.ordinary.solvers import OURS
 from bench.ordinary.tables import Data, cal_housing, diabetes, letter, of_sklearn
-from bench.results import Results, facts_text, words
+from bench.results import Results, facts_text, parsed, words
 
 NAME = "defaults"
 SAMPLE = 20_000  # rows of covertype
@@ -153,14 +153,9 @@ def short(r: dict | None) -> str:
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m bench.ordinary.defaults", description="Defaults.")
-    parser.add_argument("--only", help=f"comma-separated: {', '.join(TABLES)}")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds per fit (20)")
     parser.add_argument("--repeats", type=int, default=3, help="times a short fit is timed (3)")
-    options = parser.parse_args(arguments)
-    unknown = [n for n in (options.only or "").split(",") if n and n not in TABLES]
-    if unknown:
-        parser.error(f"--only knows {', '.join(TABLES)}; got {', '.join(unknown)}.")
-    return options
+    return parsed(parser, arguments, TABLES)
 
 
 if __name__ == "__main__":
