@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -147,8 +148,11 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         labels : ndarray of shape (n,), or (n, n_labels) for multilabel
             Taken from `classes_`; 0 and 1 for multilabel.
         """
-        Z = self._scores(X)
-        return self._labels.predicted(Z)
+        return self._of_scores(X, lambda Z: self._labels.predicted(Z))
+
+    def _of_scores(self, X: Any, made: Callable[[FloatArray], Any]) -> Any:
+        """Return what is made of the decision values of all models."""
+        return made(self._scores(X))
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> FloatArray:

@@ -190,23 +190,6 @@ class PairwiseKernelClassification(Classification, KernelEstimator):
         labels = vars(self).get("_labels")
         return labels is not None and labels.kind == "pairs"
 
-    def predict(self, X: Any) -> Any:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n,), or (n, n_labels) for multilabel
-            Taken from `classes_`; 0 and 1 for multilabel.
-        """
-        if not self._is_of_pairs:
-            return super().predict(X)
-        return self._of_pair_scores(X, self._labels.predicted)
-
     def decision_function(self, X: Any) -> FloatArray:
         """Return decision values.
 
@@ -222,15 +205,15 @@ class PairwiseKernelClassification(Classification, KernelEstimator):
             largest for the predicted one, or one per pair; see `decision_function_shape`.
             Multilabel: positive where a label is given.
         """
-        if not self._is_of_pairs:
-            return super().decision_function(X)
-        return np.asarray(self._of_pair_scores(X, self._squeezed))
+        return np.asarray(self._of_scores(X, self._squeezed))
 
     def _scores(self, X: Any) -> FloatArray:
-        return self._of_pair_scores(X, np.asarray) if self._is_of_pairs else super()._scores(X)
+        return self._of_scores(X, np.asarray) if self._is_of_pairs else super()._scores(X)
 
-    def _of_pair_scores(self, X: Any, made: Callable[[FloatArray], Any]) -> Any:
-        """Return what is made of the decision values of pairs, (n, P), so many rows at a time."""
+    def _of_scores(self, X: Any, made: Callable[[FloatArray], Any]) -> Any:
+        """Of pairs, (n, P), so many rows at a time."""
+        if not self._is_of_pairs:
+            return super()._of_scores(X, made)
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
         n, length = shape(rows)[0], max(1, VALUES_AT_A_TIME // len(self.intercept_))
