@@ -5,8 +5,9 @@ For a dual point a, put  w(a) = 1/(lam S) sum_i s_i a_i x_i. For any feasible a 
     D(a) <= min P <= P(w, b)
     P(w, b) - D(a) = 1/S sum_i s_i gap_term_i + lam/2 ||w - w(a)||^2  >= 0
 
-The gap is the right-hand side: a sum of non-negative terms, no difference of large numbers. A
-regularised bias is one more coordinate of w; a free one needs sum_i s_i a_i = 0 and drops out.
+The gap is the right-hand side: a sum of non-negative terms, no difference of large numbers
+(docs/mathematics.md, sections 2 and 4). A regularised bias is one more coordinate of w; a free one
+needs sum_i s_i a_i = 0 and drops out.
 
 Rounding. A score known up to r_i (`scores`) has a loss and a gap term below the larger of those at
 z_i - r_i and z_i + r_i, for both are convex in z_i. At a kink these errors have one sign: they do

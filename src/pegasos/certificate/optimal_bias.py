@@ -5,10 +5,10 @@ s_i c_i, and m = lam w(c) / tau. Weak duality at a + t c, which need not balance
 
     b* + <w*, m>  >=  (1/S sum_i s_i (gain(a_i + t c_i) - gain(a_i)) - (P* - D(a))) / (t tau)
 
-and a - t c bounds it from above. With c_i the room that a_i has, m is a mean of support vectors at
-the margin. Losses with kinks have a straight gain there and t = 1 is best: the interval is as
-narrow as the gap, where a ball knows no more than its square root. Others bend: t balances that
-against the gap.
+and a - t c bounds it from above (docs/mathematics.md, section 10). With c_i the room that a_i has,
+m is a mean of support vectors at the margin. Losses with kinks have a straight gain there and t = 1
+is best: the interval is as narrow as the gap, where a ball knows no more than its square root.
+Others bend: t balances that against the gap.
 
 From the scores. With w* in a ball around w, scores lie between those pushed up and pushed down
 as far as it allows; the minimisers of the mean loss over b at these are the ends. It is used too

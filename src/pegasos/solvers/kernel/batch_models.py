@@ -7,6 +7,8 @@ best length, is handed out.
 
 Duals are the average p* of the later steps, confined to rows that were stepped on, whose rows of K
 have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`).
+
+What both are worth is computed, not assumed: docs/mathematics.md, section 13.
 """
 
 from __future__ import annotations

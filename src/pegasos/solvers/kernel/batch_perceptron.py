@@ -12,10 +12,10 @@ is one on
 
     F(w) = min_s P_lam(s w),   along minus its gradient but for length, and but for the part along w
 
-that the projection takes away. F is quasi-convex, for the w with F(w) <= rho are the cone over a
-convex set, a level set of P_lam; so neither a search for nu nor an outer loop is needed: nu follows
-w, and comes down to the right one with it. (Holding nu until f is maximised and then revising it by
-the same formula leads there too, in many times the steps.)
+that the projection takes away. F is quasi-convex (docs/mathematics.md, section 13); so neither a
+search for nu nor an outer loop is needed: nu follows w, and comes down to the right one with it.
+(Holding nu until f is maximised and then revising it by the same formula leads there too, in many
+times the steps.)
 
 Given lam, what is handed out is certified for it. Given nu, it is w / gamma, the solution of a
 problem whose lam is known afterwards: `BatchPerceptron.regularized` has that problem (`slack`).

@@ -11,11 +11,8 @@ times chosen: frequencies then keep to the average p* within a few steps, where 
 the root of their number. (Without regard to classes, runs of rows of one class could rock w.)
 
 eta_t = eta_0 / sqrt(t) is the paper's, right for any concave f. Over the sphere, where its maximum
-lies, f is curved: for a best p, v = sum_i p_i y_i phi_i and ||w|| = 1
-
-    f(w) <= <w, v> + n nu max p = f* - r/2 ||w - w*||^2,   r = ||v||, w* = v / r
-
-so eta_t = 1/(r t), as for strongly concave functions, with r the mean of the responses under p*.
+lies, f is curved,  f(w) <= f* - r/2 ||w - w*||^2  (docs/mathematics.md, section 13): so
+eta_t = 1/(r t), as for strongly concave functions, with r the mean of the responses under p*.
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Algorithm 1.

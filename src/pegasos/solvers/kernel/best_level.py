@@ -3,15 +3,13 @@
 Finds   gamma = 1/s,  s = argmin_s P_lam(s w) = lam/2 s^2 ||w||^2 + 1/n sum_i (1 - s c_i)_+
 
 for responses c_i = y_i <w, phi_i>. The slope in s is (stiffness/gamma - sum_{c_i < gamma} c_i) / n,
-stiffness = n lam ||w||^2, and falls as gamma rises: terms that join the sum are positive, others
-are always there. So a pivot splits the columns still in doubt, and its slope says on which side
-gamma lies, as in `water`: O(n), no sorting. The slope jumps at every column: gamma is often one.
+stiffness = n lam ||w||^2, and falls as gamma rises. So a pivot splits the columns still in doubt,
+and its slope says on which side gamma lies, as in `water`: O(n), no sorting. The slope jumps at
+every column: gamma is often one, which then counts in part for the adversary's answer b, with
+b_i = 1 below gamma, 0 above and sum_i b_i c_i = stiffness/gamma. `mass` = sum_i b_i; p* = b / mass.
 
-Free bias: with the sums s_j of the j-th lowest responses of both classes, the mean loss at the best
-bias is 1/n sum_j (2 - s s_j)_+, so 2 gamma is found among the s_j as gamma is among the c_i.
-
-The adversary's answer to lam is b with b_i = 1 below gamma, 0 above and sum_i b_i c_i = stiffness /
-gamma: where gamma is a column, that column counts in part. `mass` is the sum of b; p* = b / mass.
+Free bias: 2 gamma is found among the sums s_j of the j-th lowest responses of both classes, as
+gamma is among the c_i. Derived in docs/mathematics.md, section 13.
 
 A w with which nothing is gained (as at w = 0) is best at length 0: gamma is infinite, and all rows
 are under water.

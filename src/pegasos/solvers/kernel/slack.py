@@ -3,19 +3,16 @@
     maximise   f(w) = max_xi min_i y_i <w, phi_i> + xi_i,   ||w|| <= 1, xi >= 0, sum_i xi_i <= n nu
              = min_p p.c(w) + n nu max p                            p a distribution over the rows
 
-so that  U(p) = ||sum_i p_i y_i phi_i|| + n nu max p  is never below the optimum, whatever p. Let
-||w|| = 1, gamma = f(w), q = max p. Then w/gamma and b = p/q are a primal and a dual point of the
-regularised problem with  lam = gamma ||sum_i p_i y_i phi_i|| / (n q), and
+so that  U(p) = ||sum_i p_i y_i phi_i|| + n nu max p  is never below the optimum, whatever p. For
+||w|| = 1, gamma = f(w), q = max p  and  lam = gamma ||sum_i p_i y_i phi_i|| / (n q)
 
-    P_lam(w / gamma) - D_lam(p / q) = (U(p) - gamma) / (n q gamma).
+    P_lam(w / gamma) - D_lam(p / q) = (U(p) - gamma) / (n q gamma)
 
-For ||w|| < 1 divide lam by ||w||; the gap is then smaller than the right-hand side. At the optimum
-nu = mean hinge / ||w|| of the regularised solution, which grows with lam from 0 (rows that can be
-separated; otherwise from a nu below which w has room in the ball, and lam is 0).
+For ||w|| < 1 divide lam by ||w||; the gap is then smaller. nu grows with lam from 0 (rows that can
+be separated; otherwise from a nu below which w has room in the ball, and lam is 0).
 
-Free bias: p needs mass 1/2 on each class. With C+_(j), C-_(j) the j-th lowest response of each
-class, water stands at the best bias as over columns (C+_(j) + C-_(j)) / 2, each of them twice (see
-`water`).
+Free bias: p needs mass 1/2 on each class, and water stands as over the half sums of the j-th lowest
+responses of both classes, each of them twice. Derived in docs/mathematics.md, section 13.
 
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Problem (2.3), Lemma 2.1.
@@ -149,8 +146,8 @@ def capped(some: list[Curve], mass: float, n: int) -> FloatArray:
 def best_duals(some: list[Curve], n: int, lam: float, square: float) -> FloatArray:
     """Return the capped b with the largest dual value, as far as the responses of w tell it.
 
-    D(b) = mean b - ||sum_i b_i y_i phi_i||^2 / (2 lam n^2). The norm is at least b.c / ||w||, and
-    close to it when b is close to the optimum: so no product with the kernel matrix is needed.
+    ||sum_i b_i y_i phi_i|| is at least b.c / ||w||, and close to it when b is close to the optimum:
+    so no product with the kernel matrix is needed (docs/mathematics.md, section 13).
     """
     bends, response = masses(some)
     if len(bends) < 2 or not square > 0.0:

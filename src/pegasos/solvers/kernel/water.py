@@ -7,10 +7,9 @@ c_i, sum_i max(0, gamma - c_i) = volume. A pivot splits the columns that are sti
 volume up to its height says which part is settled, as in quickselect: O(n) and no sorting. Volumes
 are sums of terms that are not negative, so nothing cancels, whatever the heights.
 
-Free bias: the columns are c_i + y_i b, and gamma is to be largest over b too. Let C+_(j), C-_(j) be
-the j-th lowest response of each class. Since b moves the classes against each other, at the best b
-equally many rows of each are under water; so 2 gamma is the water level over
-s_j = C+_(j) + C-_(j), j <= min(n+, n-), for the same volume, and the rank up to which water
+Free bias: the columns are c_i + y_i b, and gamma is to be largest over b too. With C+_(j), C-_(j)
+the j-th lowest response of each class, 2 gamma is the water level over s_j = C+_(j) + C-_(j),
+j <= min(n+, n-), for the same volume (docs/mathematics.md, section 13). The rank up to which water
 stands is found by bisection, with one selection in each class: O(n), since the ranks in doubt
 halve. Levels gamma+ over C+ and gamma- over C-, with gamma+ + gamma- = 2 gamma, become one at
 b = (gamma- - gamma+)/2. Each lies between its k-th and (k+1)-th response; where that leaves a

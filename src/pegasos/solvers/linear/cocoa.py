@@ -14,7 +14,8 @@ is at most sigma. sigma = number of blocks is always safe, and slow [MSJJRT15]. 
 have little in common: rho is close to 1. So sigma is a little above the last rho. Where that
 turns out too little, a share theta of the step is taken: the best by the dual on that line, whose
 gains are taken to be linear (they are concave: it rises by more), but no less than sigma/rho, at
-which it rises by theta times what the blocks gain by their own measure.
+which it rises by theta times what the blocks gain by their own measure (docs/mathematics.md,
+section 8).
 
 On text, passes are as many as those of plain coordinate ascent, or a tenth more. The blocks are the
 same whatever the number of threads, and so is every bit of the result.

@@ -9,7 +9,8 @@ t grow by 1. `a` is never shrunk. What is a margin error for the hinge is a slop
     SGD-s   complete epochs; then w is w of a dual point (Prop. 2), and the dual Lagrangian
             D = N_errors/t - ||a||^2 / (2 lam t^2)  bounds the optimum from below
     SGD-m   presents each row `multiplicity` times running at the cost of one product <a, x>; the
-            number of margin errors among them has a closed form (Prop. 3)
+            number of margin errors among them has a closed form (Prop. 3; derived for the strict
+            kink in docs/mathematics.md, section 7)
 
 The augmentation of the paper, a constant feature, is the regularised bias with its bias_scale.
 Differs from [PT13]: a margin exactly reached is no error (so the very first presentation, at t = 0,

@@ -1,7 +1,8 @@
 """Dual points of primal methods: the average of the slopes met on each row over recent epochs.
 
 After complete epochs the average of the dual numbers that a primal method took on row i is
-feasible, and w of these averages is the method's iterate ([PT13] Prop. 2, for every convex loss).
+feasible, and w of these averages is the method's iterate ([PT13] Prop. 2, for every convex loss:
+docs/mathematics.md, section 6).
 The average over the later epochs only is tighter, for the first epochs are far from the optimum.
 Two sums hold it: `older` since epoch `first`, `newer` since epoch `middle`; whenever the epochs
 have grown GROWTH-fold, `newer` becomes `older`. So the tail is the last 3/4 to 15/16 of all epochs:

@@ -1,10 +1,10 @@
 """A loss smoothed: Moreau envelopes of width q around multipliers beta, row by row.
 
-    e(z) = max_c  gain(c) - z (c - beta) - q/2 (c - beta)^2,      c = dual_step(loss, z, beta, q, y)
+    e(z) = max_c  gain(c) - z c - q/2 (c - beta)^2,      c = dual_step(loss, z, beta, q, y)
 
-Its slope in z is beta - c up to a constant, its curvature `response`. The c of every row is
-feasible for the true loss: each step of the method has a true certificate. With q = 0, for losses
-that are smooth already, e is the loss itself and c minus its slope.
+Its slope in z is -c, its curvature `response` (docs/mathematics.md, section 15). The c of every row
+is feasible for the true loss: each step of the method has a true certificate. With q = 0, for
+losses that are smooth already, e is the loss itself and c minus its slope.
 
 All arrays of rows are (n, 1): one model.
 """
