@@ -101,7 +101,7 @@ class _Writer:
         is_tuple = isinstance(thing, tuple)
         if not is_tuple:
             self._must_be_new(thing, path)
-        fields = thing._asdict() if is_tuple else thing.__getstate__()  # type: ignore[attr-defined]
+        fields = thing._asdict() if is_tuple else thing.__getstate__() or {}
         trees = {name: self.tree_of(value, f"{path}.{name}") for name, value in fields.items()}
         return {"object": name_of(type(thing)), "fields": trees}
 

@@ -60,7 +60,7 @@ from pegasos.solvers.kernel.working_set import (
     rare_rows,
     working_set,
 )
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
 FIRST_OF_ALL = 0.002  # and if it holds all rows: there is no larger working set to go on with
@@ -92,7 +92,7 @@ class DecompositionState:
 
 
 @dataclass
-class Decomposition(Options):
+class Decomposition(Options, Solver):
     """Dual decomposition with a working set; with two rows, SMO.
 
     Parameters

@@ -34,7 +34,7 @@ from pegasos.solvers.kernel.decomposition import dual_numbers
 from pegasos.solvers.kernel.lasvm_state import LasvmState, go_on_from, respond
 from pegasos.solvers.kernel.process import process, reprocess
 from pegasos.solvers.kernel.support import MOST, new_support_set
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 STEPS_PER_ROW = 1000  # of finishing, at most: rounding may keep tau out of reach
 VALUES_PER_CALL = 50_000_000  # kernel values that one call of REPROCESS reads, at most
@@ -42,7 +42,7 @@ SCRATCH_VALUES = 2_000_000  # kernel values of coming rows, at most
 
 
 @dataclass
-class LASVM(Options):
+class LASVM(Options, Solver):
     """Online support vector machine: row after row, keeping only those that support the model.
 
     Parameters
