@@ -31,7 +31,7 @@ from pegasos.solvers.auto import Auto
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
 from pegasos.solvers.kernel import (
     batch_perceptron,
-    decomposition,
+    inner,
     lasvm,
     lasvm_state,
     lookahead,
@@ -61,7 +61,7 @@ def in_small_portions():
     newton.FIRST_PART, newton.ROWS_PER_COLUMN = 2, 2
     cocoa.LARGE, cocoa.VALUES_PER_ROUND, cocoa.VALUES_PER_WEIGHT = 1, 1, 0
     lookahead.VALUES_ENOUGH, lookahead.VALUES_PER_CALL = 100, 1000
-    decomposition.VALUES_PER_CALL = lasvm.VALUES_PER_CALL = 400
+    inner.VALUES_PER_CALL = lasvm.VALUES_PER_CALL = 400
     lasvm_state.KERNEL_VALUES, lasvm.SCRATCH_VALUES = 400, 3000
     parts.ROWS, parts.MANY = 8, 2
     kernel_perceptron.BLOCK, kernel_perceptron.PENDING = 16, 8

@@ -1,10 +1,10 @@
 """Life of a solver: what `solve` asks of it, and nobody else.
 
 A solver is a small object that holds its own options. It never times, prints, certifies or
-stops itself; everything it knows about a run is in the state it makes. That is plain data (`state`):
-arrays and numbers, in dataclasses and tuples, and the numbers that random choices follow from; no
-Python generators, functions or library objects. It can be saved between any two calls of `advance`
-and loaded in another process, with the same bits to follow.
+stops itself; everything it knows about a run is in the state it makes. That is plain data (see
+`pegasos.state`): arrays and numbers, in dataclasses and tuples, and the numbers that random choices
+follow from; no Python generators, functions or library objects. It can be saved between any two
+calls of `advance` and loaded in another process, with the same bits to follow.
 """
 
 from __future__ import annotations
