@@ -5,11 +5,10 @@ import pytest
 
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import as_rows
-from pegasos.interrupt import Interrupts
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
-from pegasos.solve import Solution, _Run, has_settled_sign, solve
+from pegasos.solve import Around, Run, Solution, solve
 from pegasos.solvers.linear.sdca import SDCA
 
 
@@ -17,7 +16,7 @@ def problem(n=60, d=4, lam=0.05, loss=None, bias="free", seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(n) > 0.2, 1.0, -1.0)
-    return make_problem(loss or Hinge(), as_rows(X), y[:, None], None, lam, bias)
+    return make_problem(Hinge() if loss is None else loss, as_rows(X), y[:, None], None, lam, bias)
 
 
 class Diary(Watch):
@@ -174,15 +173,14 @@ def test_decisions_are_judged_as_the_caller_says():
 @pytest.mark.fast
 def test_a_dual_point_proves_nothing_once_its_solver_has_gone_on():
     # The numbers are the solver's own, and change in place.
-    run = _Run(problem(), Stopping(), Watch(), has_settled_sign, 0)
-    run.choose(SDCA())
-    state = SDCA().start(run.problem, 0, None)
-    with Interrupts() as run.interrupts:
-        run.after(SDCA().advance(run.problem, state), state)
-        run.certify(state)
-        assert run.judge.point.A is state.A
-        run.next_check = run.next_hint = 1000
-        run.after(SDCA().advance(run.problem, state), state)
+    with Around(Hinge(), Watch()) as around:
+        run = Run(problem(), Stopping(), around)
+        run.start(SDCA())
+        run.advance()
+        run.certify()
+        assert run.judge.point.A is run.state.A
+        run.schedule.next_check = run.schedule.next_hint = 1000
+        run.advance()
         assert run.judge.point is None
         known = run.ball(Outcome.INTERRUPT)
     best = solve(run.problem, SDCA(), Stopping(tol=1e-12, max_iter=10_000))

@@ -21,6 +21,10 @@ class NotCertified(AttributeError):
     """A certificate, or what follows from one, was asked of a model that has none."""
 
 
+class NotSaved(TypeError):
+    """A run holds something that is no data, or a file something that this version cannot load."""
+
+
 class ToleranceNotReached(ConvergenceWarning):  # type: ignore[misc]
     """A fit ended above `tol`; the message carries the gap reached and a remedy."""
 

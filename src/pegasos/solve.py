@@ -1,13 +1,15 @@
 """The one outer loop: advance, certify, record, decide.
 
 Every solver gets from here what no solver does itself: a proven tolerance, limits on epochs and
-time, Ctrl-C that keeps the model, history, progress and warm starts.
+time, Ctrl-C that keeps the model, history, progress, warm starts, and a run that is plain data
+between any two steps: saved, and loaded in another process, it goes on with the same bits.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,27 +19,25 @@ from pegasos.certificate.definiteness import definiteness
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
+from pegasos.certificate.schedule import Schedule
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
 from pegasos.disk_cache import how_often
 from pegasos.interrupt import Interrupted, Interrupts
-from pegasos.problem.gram import Kernelized
+from pegasos.problem.custom_loss import is_custom
+from pegasos.problem.gram import Gram, Kernelized
 from pegasos.problem.objective import Problem
 from pegasos.progress import Compilation, Log, Watch, logger
 from pegasos.solvers.auto import Auto, Choice
-from pegasos.solvers.protocol import Solver
+from pegasos.solvers.protocol import Advance, Solver
+from pegasos.state import from_data, to_data
 
-FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
-MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another
-LAG = 0.8  # epochs by which a solver's estimate is behind
-EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
-UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so far
+UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so far: for `max_time`
 ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive semi-definite
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 FINEST = 1e-12  # relative gap beyond which no solver is chosen for its accuracy
-STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 COMPILES = "compiling for this kind of data (about 10 s), {}"
 COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
@@ -80,16 +80,12 @@ def solve(
     labels they settle; by default, those whose interval does not hold 0. `interrupts` says what
     Ctrl-C means; by default, the model so far is kept.
     """
-    run = _Run(problem, stopping, watch or Log(), decided or has_settled_sign, seed)
-    run.interrupts = interrupts or Interrupts()
-    with run.interrupts, run.watch, run.compilation:
-        run.choose(solver)
-        state, outcome = run.advance_to_end(run.solver.start(problem, seed, previous), seed)
-        certificate = run.certificate(outcome)
-        run.watch.finished(certificate)
-        judge = run.judge
-        ball, lam = run.ball(outcome), judge.problem.lam
-        return Solution(judge.W, judge.b, certificate, run.trace, ball, outcome, state, lam)
+    with Around(problem.costs.loss, watch, decided, interrupts) as around:
+        run = Run(problem, stopping, around)
+        run.start(solver, seed, previous)
+        while run.outcome is None:
+            run.advance()
+        return run.finish()
 
 
 def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
@@ -99,39 +95,59 @@ def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
 
 def compilation_for(loss: Any, watch: Watch) -> Compilation:
     """Return what measures compiling for a loss, and announces it."""
-    is_own = getattr(loss, "is_of_this_process", False)
-    text = COMPILES_OWN_LOSS if is_own else COMPILES.format(how_often())
+    text = COMPILES_OWN_LOSS if is_custom(loss) else COMPILES.format(how_often())
     return Compilation(watch.announce, text)
 
 
-class _Run:
-    """Bookkeeping of one fit: what was done, when the next certificate is due, when to stop."""
-
-    interrupts: Interrupts
-    choice: Choice
-    auto: Auto | None = None
+class Around:
+    """What is around a run and never saved: its watch, Ctrl-C, the clock; see `solve`."""
 
     def __init__(
         self,
-        problem: Problem,
-        stopping: Stopping,
-        watch: Watch,
-        decided: Decided,
-        seed: int,
+        loss: Any,
+        watch: Watch | None = None,
+        decided: Decided | None = None,
+        interrupts: Interrupts | None = None,
     ) -> None:
-        self.problem, self.stopping, self.watch = problem, stopping, watch
-        self.decided = decided
-        self.compilation = compilation_for(problem.costs.loss, watch)
-        self.judge, self.trace = Judge(problem, seed), Trace()
-        self.kernel = definiteness(problem.rows, seed)
-        self.begin = time.perf_counter()
+        self.watch = watch or Log()
+        self.decided = decided or has_settled_sign
+        self.interrupts = interrupts or Interrupts()
+        self.compilation = compilation_for(loss, self.watch)
+        self._begin, self._open = time.perf_counter(), ExitStack()
+
+    def __enter__(self) -> Around:
+        for part in (self.interrupts, self.watch, self.compilation):
+            self._open.enter_context(part)
+        return self
+
+    def __exit__(self, *details: Any) -> None:
+        self._open.__exit__(*details)
+
+    def seconds(self) -> float:
+        """Return the seconds since the beginning, without those spent compiling."""
+        return time.perf_counter() - self._begin - self.compilation.seconds
+
+
+class Run:
+    """One fit: what was done, when the next certificate is due, when to stop.
+
+    All that it holds is data, but for the problem, its limits and what is around it: `save` returns
+    the rest, between any two calls of `advance`, and `load` goes on from there.
+    """
+
+    choice: Choice
+    state: Any
+    judge: Judge
+
+    def __init__(self, problem: Problem, stopping: Stopping, around: Around) -> None:
+        self.problem, self.stopping, self.around = problem, stopping, around
         self.n, _ = shape(problem.rows)
+        self.auto: Auto | None = None
+        self.outcome: Outcome | None = None
+        self.trace, self.schedule = Trace(), Schedule()
         self.epochs = self.rows_visited = self.rows_of_epoch = 0
-        self.next_check, self.next_hint = FIRST_CHECK, 1  # epochs: due, and due if hinted at
-        self.hint = 2.0  # the solver's estimate may be this many times `tol` to be worth checking
-        self.estimate = np.inf  # the solver's last one
-        self.least, self.least_at = np.inf, 0  # the smallest, and the epoch it was of
-        self.certifying = 0.0
+        self.earlier = 0.0  # seconds, before the run was loaded
+        self.certifying = 0.0  # seconds that the last certificate took
         self.bare_gaps: list[float] = []  # of every certificate, without the room for rounding
         self.checked_rows = -1  # rows visited when the last certificate was made
 
@@ -140,45 +156,64 @@ class _Run:
         """The solver at work."""
         return self.choice.solver
 
-    def choose(self, solver: Solver | Auto) -> None:
-        """Decide which solver is to do the work."""
-        if not isinstance(solver, Auto):
-            self.choice = Choice(solver, "")
-            return
-        limits = self.stopping
-        aim = max(FINEST, limits.wish) if limits.wish_epochs else limits.tol
-        self.auto, self.choice = solver, solver.choose(self.problem, aim)
-        self.watch.planned(self.choice.why)
-
     def seconds(self) -> float:
         """Return the seconds since the start, without those spent compiling."""
-        return time.perf_counter() - self.begin - self.compilation.seconds
+        return self.earlier + self.around.seconds()
 
-    def advance_to_end(self, state: Any, seed: int) -> tuple[Any, Outcome]:
-        """Have the solver advance until something says stop; certify the end.
+    def start(self, solver: Solver | Auto, seed: int = 0, previous: Any | None = None) -> None:
+        """Decide which solver is to do the work, and have it begin."""
+        self.seed, self.judge = seed, Judge(self.problem, seed)
+        self.kernel = definiteness(self.problem.rows, seed)
+        if isinstance(solver, Auto):
+            limits = self.stopping
+            aim = max(FINEST, limits.wish) if limits.wish_epochs else limits.tol
+            self.auto, self.choice = solver, solver.choose(self.problem, aim)
+            self.around.watch.planned(self.choice.why)
+        else:
+            self.choice = Choice(solver, "")
+        self.state = self.solver.start(self.problem, seed, previous)
+
+    def save(self) -> dict[str, Any]:
+        """Return the run as arrays by name and a string of JSON; see `state`.
+
+        With a kernel, the rows of its matrix that are held are part of it: computed anew, together
+        with others, their values may differ in the last bit.
+        """
+        data = {**vars(self), "earlier": self.seconds()}
+        for name in ("problem", "stopping", "around"):
+            del data[name]
+        rows = self.problem.rows
+        data["held"] = rows.held() if isinstance(rows, Gram) else None
+        return to_data(data, given_by(self.problem))
+
+    @classmethod
+    def load(
+        cls, problem: Problem, stopping: Stopping, around: Around, data: Mapping[str, Any]
+    ) -> Run:
+        """Return a run that goes on where `data` was saved, on the same problem."""
+        run, fields = cls(problem, stopping, around), from_data(data, given_by(problem))
+        held = fields.pop("held")
+        if held is not None:
+            problem.rows.hold_again(held)
+        vars(run).update(fields)
+        return run
+
+    def advance(self) -> None:
+        """Have the solver advance; certify if it is time to; decide whether to stop.
 
         Where kernel values are too coarse, the solver goes on from its models with wider ones;
         where another solver is expected to end sooner, that one does.
         """
-        outcome = None
-        try:
-            while outcome is None:
-                step = self.solver.advance(self.problem, state)
-                outcome = self.after(step, state)
-            goes_on = outcome in (Outcome.BLURRED, Outcome.CHANGED)
-            outcome = outcome if goes_on else self.finish(state, outcome)
-        finally:
-            if hasattr(state, "rounds"):  # a generator that holds the state that holds it
-                state.rounds = None
-        if not goes_on:
-            return state, outcome
-        if outcome is Outcome.BLURRED:
-            self._widen()
-        self.estimate, self.next_hint = np.inf, self.epochs + 1
-        return self.advance_to_end(self.solver.start(self.problem, seed, state), seed)
+        self.after(self.solver.advance(self.problem, self.state))
+        if self.outcome in (Outcome.BLURRED, Outcome.CHANGED):
+            if self.outcome is Outcome.BLURRED:
+                self._widen()
+            self.outcome = None
+            self.schedule.forget_estimate(self.epochs)
+            self.state = self.solver.start(self.problem, self.seed, self.state)
 
-    def after(self, step: Any, state: Any) -> Outcome | None:
-        """Take note of an advance; certify if it is time to; say whether to stop."""
+    def after(self, step: Advance) -> None:
+        """Take note of an advance; certify if it is time to; see whether to stop."""
         outcome = None
         self.judge.point = None  # its numbers are others now
         self.rows_visited += step.rows_visited
@@ -186,23 +221,23 @@ class _Run:
         if step.ends_epoch:
             self.epochs += 1
             try:
-                outcome = self._after_epoch(step.estimate, state)
+                outcome = self._after_epoch(step.estimate)
             except Interrupted:
                 outcome = Outcome.INTERRUPT
-        outcome = outcome or (Outcome.DONE if step.is_done else self._limit())
-        if outcome is None:
-            self.watch.advanced(self.epochs + min(1.0, self.rows_of_epoch / self.n), self.seconds)
-        return outcome
+        self.outcome = outcome or (Outcome.DONE if step.is_done else self._limit())
+        if self.outcome is None:
+            passes = self.epochs + min(1.0, self.rows_of_epoch / self.n)
+            self.around.watch.advanced(passes, self.seconds)
 
-    def _after_epoch(self, estimate: float, state: Any) -> Outcome | None:
+    def _after_epoch(self, estimate: float) -> Outcome | None:
         """Certify if a certificate is due, or if a watch asks for the model."""
         if self._is_due(estimate):
-            self.certify(state)
-        must_stop = self.watch.epoch(self.epochs, lambda: self.model(state))
+            self.certify()
+        must_stop = self.around.watch.epoch(self.epochs, self.model)
         outcome = None
         if self.checked_rows == self.rows_visited:
             outcome = self._is_good_enough()
-            self._learn_from(estimate)
+            self.schedule.learn_from(estimate, self.trace.records[-1].relative_gap)
             outcome = outcome or self._reconsidered()
         outcome = outcome or self._stalled(estimate)
         return outcome or (Outcome.CALLBACK if must_stop else None)
@@ -216,38 +251,29 @@ class _Run:
         if other is None:
             return None
         self.choice = other
-        self.watch.planned(other.why)
+        self.around.watch.planned(other.why)
         return Outcome.CHANGED
 
     def _stalled(self, estimate: float) -> Outcome | None:
         """End a try for more than `tol` once an exact estimate no longer falls."""
-        if not self._knows_better() or self.epochs >= self.stopping.wish_epochs:
+        limits = self.stopping
+        if not self.solver.estimates_exactly or self.epochs >= limits.wish_epochs:
             return None
-        if not estimate >= 0.5 * self.least:
-            self.least, self.least_at = estimate, self.epochs
-        is_over = self.epochs - self.least_at >= STALLED_EPOCHS and self.least <= self.stopping.tol
-        is_good = self.judge.has_judged and self.judge.relative_gap().max() <= self.stopping.tol
+        is_over = self.schedule.has_stalled(self.epochs, estimate, limits.tol)
+        is_good = self.judge.has_judged and self.judge.relative_gap().max() <= limits.tol
         return Outcome.TOLERANCE if is_over and is_good else None
 
     def _is_due(self, estimate: float) -> bool:
-        """Whether a certificate is due, by the solver's own estimate or by the epochs behind.
-
-        A solver that knows its gap as well as a certificate does is asked for one when it is done
-        and, for the history, once in a while before.
-        """
-        if self._knows_better():
-            waits = self.judge.has_judged and self.epochs < self.next_hint
-            fell = estimate <= MILESTONE * self.estimate < np.inf
-            due = fell or (estimate <= 0.9 * self._target() and not waits)
-            if due or not np.isfinite(self.estimate):
-                self.estimate = estimate
-            return due
-        return self.epochs >= (self.next_hint if self._is_hinted(estimate) else self.next_check)
+        """Whether a certificate is due."""
+        of = self.epochs, estimate, self._target()
+        if self.solver.estimates_exactly:
+            return self.schedule.is_due_if_exact(*of, self.judge.has_judged)
+        return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:
         """Return the limit that is reached, if any."""
         limits = self.stopping
-        if self.interrupts.pending:
+        if self.around.interrupts.pending:
             return Outcome.INTERRUPT
         if self.epochs >= limits.max_iter:
             return Outcome.EPOCHS
@@ -264,24 +290,24 @@ class _Run:
             passes = self.rows_visited / self.n
             is_known = passes > 0.0 and not isinstance(self.problem.rows, Kernelized)
             share = 2.0 / passes if is_known else UNKNOWN_COST
-            certifying = self.seconds() * (min(1.0, share) if self._knows_better() else share)
+            share = min(1.0, share) if self.solver.estimates_exactly else share
+            certifying = self.seconds() * share
         return (2.5 if self.problem.is_free else 1.2) * certifying
 
-    def model(self, state: Any) -> tuple[FloatArray, FloatArray]:
+    def model(self) -> tuple[FloatArray, FloatArray]:
         """Return weights and biases, certified no earlier than after the last advance."""
         if self.checked_rows != self.rows_visited:
-            self.certify(state)
+            self.certify()
         return self.judge.W, self.judge.b
 
-    def certify(self, state: Any) -> None:
+    def certify(self) -> None:
         """Judge the present state, record it and plan the next certificate."""
-        start = self.seconds()
-        limits = self.stopping
-        self._pose(state)
-        offer = self._offer(state)
+        start, limits = self.seconds(), self.stopping
+        self._pose()
+        offer = self._offer()
         scale = float(self.judge.primal.min()) if self.judge.has_judged else 1.0
         accuracy = 0.0 if limits.wish_epochs else 1e-3 * limits.tol * scale
-        with self.interrupts.raising(self.judge.has_judged):
+        with self.around.interrupts.raising(self.judge.has_judged):
             found = self.judge.evaluations(
                 offer, not self.solver.is_dual, accuracy, self._target()
             )  # fmt: skip
@@ -290,67 +316,43 @@ class _Run:
         if self.judge.relative_gap().max() <= limits.tol:
             self._recompute(offer)
         self.certifying, self.checked_rows = self.seconds() - start, self.rows_visited
-        record = Record(
-            self.epochs, self.seconds(), self.rows_visited,
-            float(self.judge.primal.sum()), float(self.judge.dual.sum()),
-            float(self.judge.certified_gap().sum()), float(self.judge.relative_gap().max()),
-            getattr(self.problem.rows, "evaluations", None), self._is_proven(),
-        )  # fmt: skip
+        record = self._record()
         self.trace.records.append(record)
         self.bare_gaps.append(float(self.judge.bare_relative_gap().max()))
         seconds_left = self.trace.epochs_to(limits.tol) * record.seconds / max(1, self.epochs)
-        self.watch.certified(record, seconds_left)
-        self.next_check = self.epochs + self._patience()
-        self.next_hint = self.epochs + 1 + self.epochs // 10
-        if hasattr(self.solver, "leave_out"):
-            self.solver.leave_out(state, self.judge.relative_gap() <= self._target())
+        self.around.watch.certified(record, seconds_left)
+        self.schedule.plan(self.epochs, self.trace.epochs_to(self._target()))
+        self.solver.leave_out(self.state, self.judge.relative_gap() <= self._target())
 
-    def _offer(self, state: Any) -> Offer:
+    def _record(self) -> Record:
+        """Return what the history keeps of a certificate."""
+        judge, rows = self.judge, self.problem.rows
+        return Record(
+            self.epochs, self.seconds(), self.rows_visited,
+            float(judge.primal.sum()), float(judge.dual.sum()),
+            float(judge.certified_gap().sum()), float(judge.relative_gap().max()),
+            rows.evaluations if isinstance(rows, Gram) else None, self._is_proven(),
+        )  # fmt: skip
+
+    def _offer(self) -> Offer:
         """Return what the solver offers at present."""
-        dual = self.solver.dual_point(self.problem, state)
-        iterate = self.solver.iterate(self.problem, state)
+        dual = self.solver.dual_point(self.problem, self.state)
+        iterate = self.solver.iterate(self.problem, self.state)
         return Offer(None, iterate=iterate) if dual is None else Offer(*dual, iterate)
 
     def _recompute(self, offer: Offer) -> None:
         """Certify the latest offer from the data alone, where that costs little."""
-        with self.interrupts.raising(True):
+        with self.around.interrupts.raising(True):
             self.judge.recompute(offer, self.stopping.tol)
 
-    def _pose(self, state: Any) -> None:
+    def _pose(self) -> None:
         """Judge by the problem that a solver says it solves, if it has one of its own.
 
         Of a problem with another lam, what was certified before says nothing.
         """
-        if hasattr(self.solver, "regularized"):
-            posed = self.solver.regularized(self.problem, state)
-            if posed.lam != self.judge.problem.lam:
-                self.judge = Judge(posed, self.judge.seed)
-
-    def _patience(self) -> int:
-        """Return the epochs until the next certificate.
-
-        Half of what the forecast says, but enough that certificates take a small share of the time,
-        and at most half of what is behind. The clock has no say: equal seeds give equal answers.
-        """
-        forecast = self.trace.epochs_to(self._target())
-        wanted = max(0.5 * forecast if np.isfinite(forecast) else 1.0, EPOCHS_PER_CERTIFICATE)
-        return int(np.clip(wanted, 1.0, 1.0 + 0.5 * self.epochs))
-
-    def _is_hinted(self, estimate: float) -> bool:
-        """Whether the solver's own estimate suggests that the target is reached.
-
-        An estimate is of the middle of its epoch; one that falls fast is behind the truth.
-        """
-        fall = estimate / self.estimate if self.estimate > 0.0 else 1.0
-        self.estimate = estimate
-        now = estimate * fall**LAG if 0.0 < fall < 1.0 else estimate
-        return 0.0 <= min(estimate / self.hint, now) <= self._target()
-
-    def _learn_from(self, estimate: float) -> None:
-        """Calibrate the solver's own estimate by the certificate it was just followed by."""
-        proven = self.trace.records[-1].relative_gap
-        if estimate > 0.0 and np.isfinite(estimate) and proven > 0.0:
-            self.hint = float(np.clip(0.9 * estimate / proven, 0.1, 10.0))
+        posed = self.solver.regularized(self.problem, self.state)
+        if posed.lam != self.judge.problem.lam:
+            self.judge = Judge(posed, self.seed)
 
     def _target(self) -> float:
         limits = self.stopping
@@ -361,17 +363,13 @@ class _Run:
         gap = self.judge.relative_gap().max()
         if gap <= limits.tol and (gap <= self._target() or self._is_rounding()):
             return Outcome.TOLERANCE
-        if gap > limits.tol and self._knows_better() and self.judge.is_blurred(limits.tol):
+        if gap > limits.tol and self.solver.estimates_exactly and self.judge.is_blurred(limits.tol):
             return Outcome.BLURRED
         if gap > limits.tol and self.judge.is_hidden_by_rounding(limits.tol):
             return Outcome.ROUNDING
         if limits.rule == "decisions" and self._settled() >= limits.settled:
             return Outcome.DECISIONS
         return None
-
-    def _knows_better(self) -> bool:
-        """Whether the solver goes to the optimum of the kernel values it is given."""
-        return bool(getattr(self.solver, "estimates_exactly", False))
 
     def _widen(self) -> None:
         """Go on with kernel values in double precision."""
@@ -381,7 +379,7 @@ class _Run:
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""
         low, high = ball(self.judge.problem, self.judge).bounds(self.problem.rows)
-        return float(self.decided(low, high).mean())
+        return float(self.around.decided(low, high).mean())
 
     def _is_rounding(self) -> bool:
         """Whether the gap, without the room for rounding, is as wished or no longer falls."""
@@ -392,17 +390,29 @@ class _Run:
         is_known = len(recent) > STALLED_CERTIFICATES
         return is_known and recent[0] <= ROUNDING_BEGINS * unit and recent[-1] > 0.5 * recent[0]
 
-    def finish(self, state: Any, outcome: Outcome) -> Outcome:
+    def finish(self) -> Solution:
+        """Certify the end and return what the run leaves behind."""
+        assert self.outcome is not None
+        self.outcome = self._certified_end(self.outcome)
+        judge, certificate = self.judge, self.certificate(self.outcome)
+        self.around.watch.finished(certificate)
+        known = self.ball(self.outcome)
+        return Solution(
+            judge.W, judge.b, certificate, self.trace, known, self.outcome, self.state,
+            judge.problem.lam,
+        )  # fmt: skip
+
+    def _certified_end(self, outcome: Outcome) -> Outcome:
         """Certify the last state if the latest certificate is of an earlier one."""
         is_stale = self.checked_rows != self.rows_visited
         if not self.judge.has_judged or (is_stale and not self._must_hurry(outcome)):
             try:
-                self.certify(state)
+                self.certify()
             except Interrupted:
                 outcome = Outcome.INTERRUPT
         if not self._must_hurry(outcome) and self.checked_rows == self.rows_visited:
             try:
-                self._recompute(self._offer(state))
+                self._recompute(self._offer())
             except Interrupted:
                 outcome = Outcome.INTERRUPT
         is_good = self.judge.relative_gap().max() <= self.stopping.tol
@@ -451,3 +461,9 @@ class _Run:
             basis=f"audited on {audited} rows" if audited else "recomputed",
             kernel_tested_on=self.kernel.tested,
         )
+
+
+def given_by(problem: Problem) -> dict[str, Any]:
+    """Return what a run does not save: the data, which whoever loads it gives again."""
+    loss, Y, weights = problem.costs
+    return {"rows": problem.rows, "loss": loss, "Y": Y, "weights": weights}

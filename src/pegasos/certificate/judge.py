@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,16 @@ from pegasos.problem.objective import Problem
 from pegasos.problem.space import write_scores
 
 CHEAP = 0.2  # of the kernel values of a fit: what computing all scores anew may cost
-
-
 ON_LINES = 0.01  # of the target: how far from its best a point on a line may be
 SEARCHES_FROM = 3  # certificates of a primal method before lines are searched
 TOO_COARSE = 10.0  # times `tol`: what rounding hides if the optimum of coarse values is too far
 
 
+@dataclass(init=False, eq=False)
 class Judge:
     """Best model and best lower bound so far, each model on its own.
+
+    What is of the latest offer is of use until the solver goes on; it is not saved.
 
     Attributes
     ----------
@@ -47,13 +49,12 @@ class Judge:
         Whether `scratch` (n, K) holds the scores <w, x_i> of `W`.
     """
 
-    latest: Evaluation
-    point: Point | None = None
-
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         _, d = shape(problem.rows)
         K = problem.costs.Y.shape[1]
         self.problem, self.seed = problem, seed
+        self.latest: Evaluation
+        self.point: Point | None = None
         self.means = means_for(problem, seed)
         self.W, self.b = np.zeros((d, K)), np.zeros(K)
         self.primal, self.gap = np.full(K, np.inf), np.full(K, np.inf)
@@ -63,6 +64,17 @@ class Judge:
         self.has_judged = self.has_scores = False
         self.is_latest = np.zeros(K, dtype=np.bool_)
         self.searched = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is of the latest offer."""
+        fields = {**vars(self), "point": None, "has_scores": False}
+        fields["means"] = self.means._replace(scratch=np.zeros((0, 0)))
+        fields.pop("latest", None)
+        return fields
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        vars(self).update(fields)
+        self.means = self.means._replace(scratch=np.zeros(self.problem.costs.Y.shape))
 
     @property
     def scratch(self) -> FloatArray:
@@ -161,8 +173,11 @@ class Judge:
         elif better.any():
             self.W[:, better] = new.W[:, better]
         self.latest, self.point = new, new.point
-        for name in ("b", "primal", "distance", "hidden", "audited"):
-            setattr(self, name, np.where(better, getattr(new, name), getattr(self, name)))
+        self.b = np.where(better, new.b, self.b)
+        self.primal = np.where(better, new.primal, self.primal)
+        self.distance = np.where(better, new.distance, self.distance)
+        self.hidden = np.where(better, new.hidden, self.hidden)
+        self.audited = np.where(better, new.audited, self.audited)
         self.gap = np.where(better, gap, self.gap)
         self.dual_of_gap = np.where(better, dual, self.dual_of_gap)
 

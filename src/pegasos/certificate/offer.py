@@ -8,6 +8,7 @@ import numpy as np
 
 from pegasos.certificate.scores import Extent, extent
 from pegasos.certificate.terms import EPS
+from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray, shape
 from pegasos.dispatch import compiled
 from pegasos.problem.bias import Balance, balances, feasible, untouched
@@ -31,16 +32,16 @@ class Offer(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What evaluations work with: room for scores (n, K), the rows' extent, random numbers."""
+    """What evaluations work with: room for scores (n, K), the rows' extent, random choices."""
 
     scratch: FloatArray
     extent: Extent
-    random: Any
+    random: Draws
 
 
 def means_for(problem: Problem, seed: int = 0) -> Means:
     """Return what evaluations of a problem work with."""
-    return Means(np.zeros(problem.costs.Y.shape), extent(problem), np.random.default_rng(seed))
+    return Means(np.zeros(problem.costs.Y.shape), extent(problem), Draws(seed))
 
 
 class DualWeights(NamedTuple):

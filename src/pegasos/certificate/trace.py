@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -32,11 +32,9 @@ class Trace:
 
     def as_dict(self) -> dict[str, FloatArray]:
         """Return one array per quantity."""
-        names = [n for n in Record.__dataclass_fields__ if n != "is_proven" and self._knows(n)]
-        return {name: np.array([getattr(r, name) for r in self.records]) for name in names}
-
-    def _knows(self, name: str) -> bool:
-        return all(getattr(record, name) is not None for record in self.records)
+        names = [field.name for field in fields(Record) if field.name != "is_proven"]
+        columns = {name: [vars(record)[name] for record in self.records] for name in names}
+        return {name: np.array(known) for name, known in columns.items() if None not in known}
 
     def epochs_to(self, tol: float) -> float:
         """Forecast the epochs still needed to reach `tol`, from the last records; nan if unknown.

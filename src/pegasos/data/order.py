@@ -8,6 +8,7 @@ stored and resumed exactly. The generator is SplitMix64: the same numbers on eve
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +26,26 @@ NEVER_IDLE = 256  # above any count of idle visits: no row is left out
 def identity(n: int) -> Any:
     """Return the row numbers 0..n-1, four bytes each while they fit."""
     return np.arange(n, dtype=np.uint32)
+
+
+@dataclass
+class Draws:
+    """Random choices, of which the whole state is a seed and how many were made."""
+
+    seed: int
+    made: int = 0
+
+    def _next(self) -> Any:
+        self.made += 1
+        return np.random.default_rng((self.seed, self.made))
+
+    def choice(self, some: Any, size: int, replace: bool) -> Any:
+        """Choose `size` of some things, or of so many numbers."""
+        return self._next().choice(some, size, replace=replace)
+
+    def permutation(self, some: Any) -> Any:
+        """Return some things in random order."""
+        return self._next().permutation(some)
 
 
 @compiled

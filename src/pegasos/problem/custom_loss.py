@@ -172,6 +172,11 @@ def _content(function: Any) -> tuple[Any, ...]:
     return code, seen, tuple(type(part) for part in seen)
 
 
+def is_custom(loss: Any) -> bool:
+    """Whether a tag is that of a custom loss."""
+    return any(type(tag) is type(loss) for tag, _, _ in _compiled.values())
+
+
 def _is_steep(slope: Function, y_sample: Any) -> bool:
     """Whether the slope is unbounded, so that plain sub-gradient steps may overflow."""
     for y in a_few(y_sample).tolist():

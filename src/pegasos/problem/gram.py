@@ -278,6 +278,33 @@ class Gram(Kernelized):
             slots = self.slot_of[chosen]
         return slots
 
+    def held(self) -> dict[str, Any]:
+        """Return which rows are held, and their values, as plain data (`state`)."""
+        used = self.used
+        return {
+            "precision": self.precision.str,
+            "values": self.store[:used],
+            "owner": self.owner[:used],
+            "last_use": self.last_use[:used],
+            "counts": (self.clock, self.evaluations, self.hits, self.misses),
+            "noise": self.noise,
+            "is_indefinite": self.is_indefinite,
+        }
+
+    def hold_again(self, held: dict[str, Any]) -> None:
+        """Hold the rows that another matrix of the same rows and budget held."""
+        if held["precision"] != self.precision.str:
+            self.widen()
+        owner = held["owner"]
+        used = self.used = len(owner)
+        self.store[:used], self.owner[:used] = held["values"], owner
+        self.last_use[:used] = held["last_use"]
+        self.slot_of[:] = -1
+        is_taken = owner >= 0  # not where a row failed to come in
+        self.slot_of[owner[is_taken]] = np.flatnonzero(is_taken)
+        self.clock, self.evaluations, self.hits, self.misses = held["counts"]
+        self.noise, self.is_indefinite = held["noise"], held["is_indefinite"]
+
     def batches(self, rows: Any) -> list[Any]:
         """Split rows into parts that fit the store and have a limited number of new ones each.
 

@@ -1,7 +1,10 @@
-"""Life of a solver: four verbs, used by `solve` and by nobody else.
+"""Life of a solver: what `solve` asks of it, and nobody else.
 
 A solver is a small object that holds its own options. It never times, prints, certifies or
-stops itself; everything it knows about a run is in the state it makes, a plain bundle of arrays.
+stops itself; everything it knows about a run is in the state it makes. That is plain data (see
+`pegasos.state`): arrays and numbers, in dataclasses and tuples, and the numbers that random choices
+follow from; no Python generators, functions or library objects. It can be saved between any two
+calls of `advance` and loaded in another process, with the same bits to follow.
 """
 
 from __future__ import annotations
@@ -38,11 +41,38 @@ class DualPoint(NamedTuple):
     scores: FloatArray | None = None
 
 
+class LinearState(Protocol):
+    """What a linear solver's state tells whoever goes on from it."""
+
+    @property
+    def A(self) -> FloatArray | None:  # noqa: N802
+        """Dual numbers (n, K); None if there are none to go on from."""
+
+
+class KernelState(Protocol):
+    """What a kernel solver's state tells whoever goes on from it."""
+
+    def coefficients(self, problem: Problem) -> FloatArray:
+        """Return the expansion of the models, (n, K)."""
+
+
 class Solver(Protocol):
-    """The four verbs."""
+    """Four verbs, two facts, and two requests that most solvers leave as they are here.
+
+    is_dual : bool
+        Whether the dual point is what is improved: slopes at the weights offer no better one.
+    estimates_exactly : bool
+        Whether estimates tell the gap of what is handed out as well as a certificate would, given
+        the kernel values: certificates then wait for them.
+    """
 
     name: ClassVar[str]
     is_dual: ClassVar[bool]
+
+    @property
+    def estimates_exactly(self) -> bool:
+        """Whether the solver goes to the optimum of the values it is given, and knows its gap."""
+        return False
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
@@ -52,9 +82,18 @@ class Solver(Protocol):
 
     def advance(self, problem: Problem, state: Any) -> Advance:
         """Visit some rows, at most an epoch and at most a fraction of a second."""
+        raise NotImplementedError
 
     def iterate(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
         """Return weights (d, K) and biases (K,) to hand out; None means those of the dual point."""
 
     def dual_point(self, problem: Problem, state: Any) -> DualPoint | None:
         """Return the dual point of the last complete epoch, if there is one."""
+
+    def regularized(self, problem: Problem, state: Any) -> Problem:
+        """Return the problem that the run is certified for: another one if it finds its own lam."""
+        return problem
+
+    def leave_out(self, state: Any, is_done: Any) -> None:
+        """Take note of which models (K,) are done: they need not be advanced any more."""
+        return None

@@ -54,6 +54,14 @@ def epoch(problem, solver=None, seed=0):
     return state
 
 
+def visit_all(problem, state, order):
+    """Visit rows in this order."""
+    state.begin("visit")
+    state.visits = order
+    while visit(problem, state) is not None:
+        pass
+
+
 @pytest.mark.fast
 def test_a_pair_step_worked_by_hand():
     # K = 2 I, y = (1, -1): the first row waits. The second pairs with it: r = (1, -1) differ by 2,
@@ -72,7 +80,7 @@ def test_single_steps_worked_by_hand():
     solver = LASVM(finishing=False)
     state = solver.start(problem, 0, None)
     order = np.array([1, 0])
-    list(visit(problem, state, order))
+    visit_all(problem, state, order)
     assert state.coefficients(problem)[:, 0].tolist() == [0.125, 0.1875]
 
 
@@ -92,11 +100,13 @@ def test_lasvm_equals_the_transcription(kernel, bias):
     ]
     for _ in range(3):
         order = random.permutation(np.flatnonzero(C > 0.0))
-        list(visit(problem, state, order))
+        visit_all(problem, state, order)
         for k, reference in enumerate(references):
             reference.visit(order)
             np.testing.assert_allclose(state.coefficients(problem)[:, k], reference.a, atol=1e-9)
-    list(finish(problem, state))
+    state.begin("finish")
+    while finish(problem, state) is not None:
+        pass
     state.set.forget(problem.is_free)
     state.pack()
     for k, reference in enumerate(references):

@@ -54,7 +54,7 @@ from pegasos.solvers.kernel.batch_steps import (
     new_path,
     take_steps,
 )
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 VALUES_PER_CALL = 20_000_000  # of responses that one call of `advance` updates
 KERNEL_VALUES = 4_000_000  # computed by one call, at most
@@ -69,7 +69,7 @@ Step = Literal["curved", "root"]
 
 
 @dataclass
-class BatchPerceptron(Options):
+class BatchPerceptron(Options, Solver):
     """Supergradient ascent on the slack-constrained margin, one row of the kernel matrix per step.
 
     For the hinge loss, without sample weights.

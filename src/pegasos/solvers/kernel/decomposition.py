@@ -27,30 +27,22 @@ out of the search for a pair, until the others are done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray
 from pegasos.options import Options
 from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_count, check_flag
-from pegasos.solvers.kernel.box import box_of, caps, feasible
-from pegasos.solvers.kernel.pairwise import improve_pairwise
-from pegasos.solvers.kernel.parts import Parts
-from pegasos.solvers.kernel.row_by_row import Owned, ascend_by_rows
-from pegasos.solvers.kernel.smo import (
-    Matrix,
-    ascend_pairs,
-    ascend_singles,
-    new_ascent,
-    whole,
-)
+from pegasos.solvers.kernel.box import caps, feasible
+from pegasos.solvers.kernel.inner import InnerSolve, ascend, new_solve, plan_responses, respond
+from pegasos.solvers.kernel.pairwise import PairSolve, go_on_pairwise, new_pair_solve
 from pegasos.solvers.kernel.working_set import (
-    FEW_ROWS,
     Models,
+    Wishes,
     assess,
     finer,
     first_set,
@@ -60,39 +52,39 @@ from pegasos.solvers.kernel.working_set import (
     rare_rows,
     working_set,
 )
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 FIRST_ACCURACY = 0.1  # violation, in units of the margin, that the first inner solve leaves
 FIRST_OF_ALL = 0.002  # and if it holds all rows: there is no larger working set to go on with
 AHEAD = 0.1  # of the worst model's gap: models below wait for the others
-STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
-VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
 
 
 @dataclass
 class DecompositionState:
-    """A run: the models, the generator of its rounds, and the least curvature met.
+    """A run: the models, where its round stands, and the least curvature met.
 
-    `has_moved` tells which rows' coefficients did, of any model.
+    `has_moved` tells which rows' coefficients did, of any model. `wishes` are those of model
+    `known`, if that is not -1, with the `violation` that `assess` returned.
     """
 
     models: Models
-    random: Any
     has_moved: Any
-    rounds: Iterator[Advance] | None = None
-    least_curvature: float = field(default=float("inf"))
+    first_set: Any  # the working set of the first round
+    wishes: Wishes
+    k: int = 0  # the model whose turn it is
+    solve: InnerSolve | PairSolve | None = None  # its solve, once a working set is chosen
+    is_first: bool = True
+    known: int = -1
+    violation: float = float("inf")
+    least_curvature: float = float("inf")
 
     def coefficients(self, problem: Problem) -> FloatArray:
         """Return the expansion of the models, (n, K): where a warm start goes on from."""
         return self.models.B
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the generator out: a copy starts its rounds anew from the same models."""
-        return {**vars(self), "rounds": None}
-
 
 @dataclass
-class Decomposition(Options):
+class Decomposition(Options, Solver):
     """Dual decomposition with a working set; with two rows, SMO.
 
     Parameters
@@ -124,12 +116,68 @@ class Decomposition(Options):
             B[:] = feasible(problem, previous.coefficients(problem))
             problem.rows.add_scores(B, F)
         models = Models(B, F, np.zeros(K), np.full(K, FIRST_ACCURACY), np.full(K, np.inf))
-        return DecompositionState(models, np.random.default_rng(seed), np.zeros(n, dtype=np.bool_))
+        least, largest = self.sizes(problem)
+        W = first_set(n, min(least, largest), rare_rows(problem), Draws(seed))
+        is_first = not B.any()
+        if is_first and len(W) == n and self.working_set == "auto":
+            models.accuracy[:] = FIRST_OF_ALL
+        has_moved = np.zeros(n, dtype=np.bool_)
+        return DecompositionState(models, has_moved, W, new_wishes(n), is_first=is_first)
+
+    def sizes(self, problem: Problem) -> tuple[int, int]:
+        """Return the least and the largest size of a working set."""
+        gram, q = problem.rows, self.working_set
+        largest = gram.n if gram.n <= gram.capacity else gram.block_rows
+        least = least_size(gram.n, rare_rows(problem))
+        return least, largest if q == "auto" else min(int(q), largest)
 
     def advance(self, problem: Problem, state: DecompositionState) -> Advance:
-        if state.rounds is None:
-            state.rounds = rounds(problem, state, self.working_set, self.shrinking)
-        return next(state.rounds)
+        """Go on with the round, by a portion of an inner solve."""
+        gram, models = problem.rows, state.models
+        while state.k < len(models.gap):
+            k, solve = state.k, state.solve
+            if solve is None and models.gap[k] < AHEAD * models.gap.max():
+                state.k += 1  # well ahead of the others
+            elif solve is None:
+                state.solve = self.choose(problem, state)      # a working set W of q rows
+            elif isinstance(solve, PairSolve):                 # q = 2: SMO
+                if go_on_pairwise(problem, state, solve, self.shrinking):
+                    return Advance(0, False)
+                state.solve, state.k = None, k + 1
+            elif solve.to_fetch:
+                gram.hold(solve.to_fetch.pop(0))
+                return Advance(0, False)
+            elif solve.allowed > 0:                            # maximise over beta_W
+                least = ascend(problem, solve, models.accuracy[k])
+                state.least_curvature = min(least, state.least_curvature)
+                if solve.allowed == 0:
+                    plan_responses(problem, models, solve, state.has_moved)
+                return Advance(0, False)
+            elif solve.to_add:                                 # update the responses F = K beta
+                respond(problem, models, solve)
+                return Advance(0, False)
+            else:
+                state.solve, state.k = None, k + 1
+        return end_of_round(problem, state)
+
+    def choose(self, problem: Problem, state: DecompositionState) -> InnerSolve | PairSolve:
+        """Choose the rows that model k works on, and how exactly."""
+        gram, models, k, W = problem.rows, state.models, state.k, state.first_set
+        if not state.is_first:
+            if state.known != k:
+                state.violation = assess(problem, models, k, state.wishes)
+            models.accuracy[k] = finer(problem, models, k, state.wishes, state.violation)
+            least, largest = self.sizes(problem)
+            is_auto = self.working_set == "auto"
+            W = working_set(
+                state.wishes, next_size(state.wishes, least, largest) if is_auto else largest
+            )
+        state.known = -1  # the wishes change with every move
+        if self.working_set == 2:
+            return new_pair_solve(problem, models, k)
+        if len(W) > gram.block_rows:  # all of K fits the store
+            W = np.arange(gram.n)
+        return new_solve(problem, models, k, W)
 
     def iterate(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
         return None
@@ -150,89 +198,10 @@ def dual_numbers(problem: Problem, B: FloatArray) -> DualPoint:
     return DualPoint(np.divide(B, C, out=np.zeros_like(B), where=C > 0.0), 1.0)
 
 
-def rounds(
-    problem: Problem, state: DecompositionState, q: Any, shrinks: bool
-) -> Iterator[Advance]:
-    """Go on for ever; every yield is a moment to look up, and tells whether a round has ended."""
-    gram, models = problem.rows, state.models
-    n, K = models.B.shape
-    largest = n if n <= gram.capacity else gram.block_rows
-    largest = largest if q == "auto" else min(int(q), largest)
-    rare = rare_rows(problem)
-    least = least_size(n, rare)
-    W = first_set(n, min(least, largest), rare, state.random)
-    is_first, wishes, known, violation = not models.B.any(), new_wishes(n), -1, np.inf
-    if is_first and len(W) == n and q == "auto":
-        models.accuracy[:] = FIRST_OF_ALL
-    while True:
-        for k in range(K):
-            if models.gap[k] < AHEAD * models.gap.max():
-                continue  # well ahead of the others
-            if not is_first:
-                violation = violation if known == k else assess(problem, models, k, wishes)
-                models.accuracy[k] = finer(problem, models, k, wishes, violation)
-                size = largest if q != "auto" else next_size(wishes, least, largest)
-                W = working_set(wishes, size)
-            known = -1  # the wishes change with every move
-            if len(W) > gram.block_rows:  # all of K fits the store
-                W = np.arange(n)
-            if q == 2:
-                yield from improve_pairwise(problem, state, k, shrinks)
-            else:
-                yield from improve(problem, state, k, W)
-        for k in range(K):
-            violation, known = assess(problem, models, k, wishes), k
-        is_first = False
-        yield Advance(n, True, float(models.gap.max()))
-
-
-def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iterator[Advance]:
-    """Maximise over the coefficients of rows W of model k; bring all responses up to date."""
-    gram, models = problem.rows, state.models
-    if len(W) == gram.n <= gram.capacity:
-        for some in gram.batches(W) if gram.parts is None else []:
-            gram.hold(some)
-            yield Advance(0, False)
-        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
-    else:
-        W = gram.kept_first(W)
-        K = whole(gram.square_block(W, gram.spare(len(W))), gram.diagonal[W])
-    before, box, active = models.B[W, k], box_of(problem, k, W), np.arange(len(W))
-    ascent = new_ascent(before.copy(), problem.costs.Y[W, k] - models.F[W, k], box)
-    ascent.r[:] -= box.ridge * before
-    ascend = ascend_pairs if problem.is_free else ascend_singles
-    most, allowed = max(1, VALUES_PER_CALL // len(W)), STEPS_PER_ROW * len(W) + LEAST_STEPS
-    parts = Parts(ascend, K, ascent, box)
-    while allowed > 0:
-        length = min(most, allowed)
-        if gram.parts is not None and K.values is gram.store:
-            steps, least, gram.used = ascend_by_rows(
-                K, gram.parts, Owned(gram.owner, gram.used), ascent, box, models.accuracy[k],
-                length, problem.is_free,
-            )
-        elif parts.pays:
-            steps, least = parts.go_on(models.accuracy[k], length)
-            length = steps
-        else:
-            steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
-        state.least_curvature = min(least, state.least_curvature)
-        gram.clock += int(steps)
-        allowed = allowed - steps if steps == length else 0
-        yield Advance(0, False)
-    del K, parts  # make room
-    has_moved = ascent.beta != before
-    rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
-    passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
-    if gram.is_fleeting and len(W) >= FEW_ROWS and models.B.shape[1] == 1:
-        passes = has_moved & (gram.slot_of[W] < 0)
-    state.has_moved[W] |= has_moved
-    target = models.B[:, k].copy()
-    target[W] = ascent.beta
-    for rows, add in (
-        (W[has_moved & ~passes], gram.add_held),
-        (W[passes], gram.add_passing),
-    ):  # fmt: skip
-        for some in gram.batches(rows):
-            add(some, (target[some] - models.B[some, k])[:, None], models.F[:, k : k + 1])
-            models.B[some, k] = target[some]
-            yield Advance(0, False)
+def end_of_round(problem: Problem, state: DecompositionState) -> Advance:
+    """See what the round has achieved."""
+    models, K = state.models, len(state.models.gap)
+    for k in range(K):
+        state.violation = assess(problem, models, k, state.wishes)
+    state.known, state.is_first, state.k = K - 1, False, 0
+    return Advance(problem.rows.n, True, float(models.gap.max()))

@@ -17,12 +17,12 @@ missed: the next epoch visits these and the support rows. tau falls as the viola
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
@@ -31,18 +31,24 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_flag, check_positive
 from pegasos.solvers.kernel.box import caps
 from pegasos.solvers.kernel.decomposition import dual_numbers
-from pegasos.solvers.kernel.lasvm_state import LasvmState, go_on_from, respond
+from pegasos.solvers.kernel.lasvm_state import (
+    STEPS_PER_ROW,
+    Block,
+    LasvmState,
+    assess,
+    go_on_from,
+    respond,
+)
 from pegasos.solvers.kernel.process import process, reprocess
 from pegasos.solvers.kernel.support import MOST, new_support_set
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
-STEPS_PER_ROW = 1000  # of finishing, at most: rounding may keep tau out of reach
 VALUES_PER_CALL = 50_000_000  # kernel values that one call of REPROCESS reads, at most
 SCRATCH_VALUES = 2_000_000  # kernel values of coming rows, at most
 
 
 @dataclass
-class LASVM(Options):
+class LASVM(Options, Solver):
     """Online support vector machine: row after row, keeping only those that support the model.
 
     Parameters
@@ -80,16 +86,42 @@ class LASVM(Options):
             b=np.zeros(K),
             tau=np.full(K, float(self.tau)),
             gap=np.full(K, np.inf),
-            random=np.random.default_rng(seed),
+            random=Draws(seed),
+            is_due=caps(problem) > 0.0,
+            visits=np.zeros(0, dtype=np.int64),
         )
         if previous is not None:
             go_on_from(problem, state, previous.coefficients(problem))
+        if state.set.m:  # what rows violate is to be found before the first epoch
+            state.begin("look")
         return state
 
     def advance(self, problem: Problem, state: LasvmState) -> Advance:
-        if state.rounds is None:
-            state.rounds = rounds(problem, state, self.finishing)
-        return next(state.rounds)
+        """Go on with the epoch: a portion of the phase that it is in, or of the next."""
+        step = None
+        while step is None:
+            if state.phase == "draw":
+                state.draw()                                   # [BEWB05] Sec. 3: an epoch
+                state.begin("visit")
+            elif state.phase == "visit":
+                step = visit(problem, state)                   # PROCESS, REPROCESS
+                if step is None:
+                    state.begin("finish")
+            elif state.phase == "finish":
+                step = finish(problem, state) if self.finishing else None
+                if step is None:
+                    state.set.forget(problem.is_free)
+                    state.pack()
+                    state.begin("respond")
+            else:  # "respond", or "look" before the first epoch
+                step = respond(problem, state)
+                if step is None:
+                    assess(problem, state)
+                    if state.phase == "respond":
+                        others = len(state.is_due) - len(state.visits)
+                        step = Advance(others, True, float(state.gap.max()))
+                    state.begin("draw")
+        return step
 
     def iterate(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
         return None
@@ -98,59 +130,58 @@ class LASVM(Options):
         return dual_numbers(problem, state.coefficients(problem))
 
 
-def rounds(problem: Problem, state: LasvmState, finishes: bool) -> Iterator[Advance]:
-    """Go on for ever; every yield is a moment to look up, and tells whether an epoch has ended."""
-    is_due = caps(problem) > 0.0
-    if state.set.m:  # of an earlier run
-        yield from respond(problem, state, is_due)
-    while True:
-        is_due[state.rows] = True
-        visits = state.random.permutation(np.flatnonzero(is_due))
-        yield from visit(problem, state, visits)
-        if finishes:
-            yield from finish(problem, state)
-        state.set.forget(problem.is_free)
-        state.pack()
-        yield from respond(problem, state, is_due)
-        yield Advance(len(is_due) - len(visits), True, float(state.gap.max()))
+def visit(problem: Problem, state: LasvmState) -> Advance | None:
+    """PROCESS a block of rows in their order, with one REPROCESS after each; None after the last.
+
+    Where rows of the kernel matrix are lacking, look up first.
+    """
+    gram = problem.rows
+    if state.block is None:
+        if state.done == len(state.visits):
+            return None
+        state.block = next_block(problem, state)
+    block = state.block
+    while block.k < len(state.tau):
+        k = block.k
+        lacking = process(
+            state.matrix(gram), state.set.diagonal, state.set.ascent(k), state.set.box(k),
+            problem.is_free, state.tau[k], state.place_of[block.rows], block.progress,
+        )  # fmt: skip
+        if max(lacking) >= 0:
+            state.hold(gram, lacking)
+            return Advance(0, False)
+        block.k += 1
+        block.progress[:] = 0
+    state.pack(block.m)
+    state.done += len(block.rows)
+    state.block = None
+    return Advance(len(block.rows), False)
 
 
-def visit(problem: Problem, state: LasvmState, visits: Any) -> Iterator[Advance]:
-    """PROCESS rows in their order, with one REPROCESS after each."""
-    gram, done = problem.rows, 0
-    while done < len(visits):
-        m = state.set.m
-        length = min(state.set.block_length(), max(1, SCRATCH_VALUES // (m + MOST)))
-        some = visits[done : done + length]
-        new = some[state.place_of[some] < 0]
-        state.give_places(problem, new, gram.values(new, np.concatenate([state.rows, new])))
-        for k in range(len(state.tau)):
-            progress, lacking = np.zeros(2, dtype=np.int64), (-1, -1)
-            while progress[0] < len(some):
-                lacking = process(
-                    state.matrix(gram), state.set.diagonal, state.set.ascent(k), state.set.box(k),
-                    problem.is_free, state.tau[k], state.place_of[some], progress,
-                )  # fmt: skip
-                if max(lacking) >= 0:
-                    state.hold(gram, lacking)
-                    yield Advance(0, False)
-        state.pack(m)
-        done += len(some)
-        yield Advance(len(some), False)
+def next_block(problem: Problem, state: LasvmState) -> Block:
+    """Give places to the rows that are visited next."""
+    m = state.set.m
+    length = min(state.set.block_length(), max(1, SCRATCH_VALUES // (m + MOST)))
+    some = state.visits[state.done : state.done + length].copy()
+    new = some[state.place_of[some] < 0]
+    values = problem.rows.values(new, np.concatenate([state.rows, new]))
+    state.give_places(problem, new, values)
+    return Block(some, m, 0, np.zeros(2, dtype=np.int64))
 
 
-def finish(problem: Problem, state: LasvmState) -> Iterator[Advance]:
-    """REPROCESS until no support row violates by more than tau."""
-    gram, m = problem.rows, state.set.m
-    length = max(1, VALUES_PER_CALL // max(1, m))
-    for k in range(len(state.tau)):
-        left, lacking, steps = STEPS_PER_ROW * m, (-1, -1), length
-        while left > 0 and (steps == length or max(lacking) >= 0):
-            steps, *lacking = reprocess(
-                state.matrix(gram), state.set.diagonal, state.set.ascent(k), state.set.box(k),
-                problem.is_free, state.tau[k], length,
-            )  # fmt: skip
-            if max(lacking) >= 0:
-                state.hold(gram, lacking)
-            left -= steps
-            yield Advance(0, False)
+def finish(problem: Problem, state: LasvmState) -> Advance | None:
+    """REPROCESS until no support row violates by more than tau; None after the last model."""
+    gram, m, k = problem.rows, state.set.m, state.done
+    if m == 0 or k == len(state.tau):
+        return None
+    length = max(1, VALUES_PER_CALL // m)
+    steps, *lacking = reprocess(
+        state.matrix(gram), state.set.diagonal, state.set.ascent(k), state.set.box(k),
+        problem.is_free, state.tau[k], length,
+    )  # fmt: skip
+    if max(lacking) >= 0:
+        state.hold(gram, lacking)
+    state.left -= steps
+    if state.left <= 0 or (steps < length and max(lacking) < 0):
+        state.done, state.left = k + 1, STEPS_PER_ROW * m
+    return Advance(0, False)

@@ -7,12 +7,12 @@ instead, as many as it holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
+from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.parallel import ranges
@@ -29,6 +29,22 @@ from pegasos.solvers.protocol import Advance
 FINER = 0.1  # factor of tau once the violations of all rows are of its size
 FINEST = 1e-14
 KERNEL_VALUES = 16_000_000  # computed at a time, so that Ctrl-C is obeyed
+STEPS_PER_ROW = 1000  # of finishing, at most: rounding may keep tau out of reach
+
+Phase = Literal["look", "draw", "visit", "finish", "respond"]
+
+
+@dataclass
+class Block:
+    """Some `rows` that are looked at together, the first with place `m`; see `process`.
+
+    Models before k are done with it, `progress` is that of model k.
+    """
+
+    rows: Any
+    m: int
+    k: int
+    progress: Any
 
 
 @dataclass
@@ -37,6 +53,8 @@ class LasvmState:
 
     `place_of` (n,) tells the place of a row, -1 if it has none; F (n, K) are responses, b (K,)
     biases, tau (K,) the violations left alone, gap (K,) the relative gaps as the responses tell.
+    `is_due` (n,) are the rows that the next epoch is to visit, `visits` the rows of this one, in
+    their order.
     """
 
     set: SupportSet
@@ -46,8 +64,13 @@ class LasvmState:
     b: FloatArray
     tau: FloatArray
     gap: FloatArray
-    random: Any
-    rounds: Iterator[Advance] | None = field(default=None)
+    random: Draws
+    is_due: Any
+    visits: Any
+    phase: Phase = "draw"
+    done: int = 0  # in this phase: visits, models, or portions
+    left: int = 0  # steps of finishing for the present model
+    block: Block | None = None  # of visits
 
     def coefficients(self, problem: Problem) -> FloatArray:
         """Return the expansion of the models, (n, K): where a warm start goes on from."""
@@ -55,9 +78,14 @@ class LasvmState:
         B[self.rows] = self.set.beta.T
         return B
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the generator out: a copy starts an epoch anew from the same models."""
-        return {**vars(self), "rounds": None}
+    def begin(self, phase: Phase) -> None:
+        """Go on to another phase of the epoch."""
+        self.phase, self.done, self.left = phase, 0, STEPS_PER_ROW * self.set.m
+
+    def draw(self) -> None:
+        """Choose the rows that the next epoch visits, and their order."""
+        self.is_due[self.rows] = True
+        self.visits = self.random.permutation(np.flatnonzero(self.is_due))
 
     def matrix(self, gram: Gram) -> Square | Held:
         """Return where kernel values are read."""
@@ -115,24 +143,33 @@ def go_on_from(problem: Problem, state: LasvmState, B: FloatArray) -> None:
         set_prices(state.set.ascent(k), state.set.box(k))
 
 
-def respond(problem: Problem, state: LasvmState, is_due: Any) -> Iterator[Advance]:
-    """Compute the responses of all rows; mark those that violate; set biases, gaps and tau.
+def respond(problem: Problem, state: LasvmState) -> Advance | None:
+    """Compute the responses of all rows, a portion at a time; None when they are complete.
 
     Rows of the kernel matrix that belong to support rows are kept if there is room for all, so that
     a certificate finds them there.
     """
+    gram, m = problem.rows, state.set.m
+    portions = ranges(m, max(1, KERNEL_VALUES // gram.n))
+    if state.done == 0:
+        state.F[:] = 0.0
+    if state.done == len(portions):
+        return None
+    some, B = state.rows[slice(*portions[state.done])], state.coefficients(problem)
+    if m <= gram.capacity and m * (m + gram.n) <= whole_budget(gram):
+        gram.add_held(some, B[some], state.F)
+    else:
+        part = np.zeros_like(B)
+        part[some] = B[some]
+        gram.add_scores(part, state.F)
+    state.done += 1
+    return Advance(0, False)
+
+
+def assess(problem: Problem, state: LasvmState) -> None:
+    """By the responses of all rows, mark those that violate; set biases, gaps and tau."""
     gram, m, B = problem.rows, state.set.m, state.coefficients(problem)
-    fits = m <= gram.capacity and m * (m + gram.n) <= whole_budget(gram)
-    state.F[:] = 0.0
-    for first, stop in ranges(m, max(1, KERNEL_VALUES // gram.n)):
-        some = state.rows[first:stop]
-        if fits:
-            gram.add_held(some, B[some], state.F)
-        else:
-            part = np.zeros_like(B)
-            part[some] = B[some]
-            gram.add_scores(part, state.F)
-        yield Advance(0, False)
+    is_due = state.is_due
     state.set.numbers[R, :, :m] = (problem.costs.Y[state.rows] - state.F[state.rows]).T
     if state.set.square is None and m + MOST <= square_rows(gram):
         state.set.square = enlarged(gram.square_block(state.rows), state.set.numbers.shape[2])

@@ -9,7 +9,7 @@ are done, the residuals of those left out are brought up to date and all are loo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,50 +26,64 @@ from pegasos.solvers.kernel.smo import (
     new_ascent,
     shrink,
 )
-from pegasos.solvers.protocol import Advance
+from pegasos.solvers.kernel.working_set import Models
 
 SHRINK_EVERY = 1000  # steps, as in libsvm
 STEPS_PER_ROW, LEAST_STEPS = 1000, 1_000_000  # of one round, at most
 
 
-def improve_pairwise(problem: Problem, state: Any, k: int, shrinks: bool) -> Iterator[Advance]:
-    """Bring model k to its accuracy."""
-    gram, models, n = problem.rows, state.models, len(problem.costs.Y)
-    box, y = box_of(problem, k), problem.costs.Y[:, k]
-    ascent = new_ascent(models.B[:, k].copy(), y - models.F[:, k], box)
+@dataclass
+class PairSolve:
+    """SMO on model k; `settled` are the coefficients that its responses F are of."""
+
+    k: int
+    box: Box
+    ascent: Ascent
+    settled: FloatArray
+    active: Any
+    allowed: int  # steps
+    since: int = SHRINK_EVERY  # steps to the next look at which rows are stuck
+
+
+def new_pair_solve(problem: Problem, models: Models, k: int) -> PairSolve:
+    """Begin to bring model k to its accuracy."""
+    n, box = len(problem.costs.Y), box_of(problem, k)
+    ascent = new_ascent(models.B[:, k].copy(), problem.costs.Y[:, k] - models.F[:, k], box)
     ascent.r[:] -= box.ridge * ascent.beta
-    settled = ascent.beta.copy()  # what the responses F are of
-    ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
-    everything = np.arange(n)
-    active, since = everything, SHRINK_EVERY
     allowed = STEPS_PER_ROW * n + LEAST_STEPS
-    while True:
-        K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
-        steps, violation, least, missing = ascend(
-            K, ascent, box, active, models.accuracy[k], since
-        )  # fmt: skip
-        gram.clock += int(steps)
-        gram.hits += rows_of_step * int(steps)
-        models.B[:, k] = ascent.beta  # whoever ends the run now has them
-        since, allowed = since - int(steps), allowed - int(steps)
-        if missing >= 0:
-            gram.hold(np.array([missing]))
-            gram.hits -= 1
-        elif since == 0:
-            since = SHRINK_EVERY
-            if shrinks:
-                kept = np.empty_like(active)
-                active = kept[: shrink(ascent, active, problem.is_free, kept)]
-        elif len(active) < n:
-            catch_up(problem, models, k, ascent, box, settled)
-            active = everything
-        else:
-            break
-        if allowed <= 0:
-            break
-        state.least_curvature = min(state.least_curvature, least)
-        yield Advance(0, False)
-    catch_up(problem, models, k, ascent, box, settled)
+    return PairSolve(k, box, ascent, ascent.beta.copy(), np.arange(n), allowed)
+
+
+def go_on_pairwise(problem: Problem, state: Any, solve: PairSolve, shrinks: bool) -> bool:
+    """Take steps up to one that needs a row of the kernel matrix; tell whether there are more."""
+    gram, models, n = problem.rows, state.models, len(problem.costs.Y)
+    k, box, ascent, active = solve.k, solve.box, solve.ascent, solve.active
+    ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
+    K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
+    steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], solve.since)
+    gram.clock += int(steps)
+    gram.hits += rows_of_step * int(steps)
+    models.B[:, k] = ascent.beta  # whoever ends the run now has them
+    solve.since, solve.allowed = solve.since - int(steps), solve.allowed - int(steps)
+    state.least_curvature = min(state.least_curvature, float(least))
+    is_over = False
+    if missing >= 0:
+        gram.hold(np.array([missing]))
+        gram.hits -= 1
+    elif solve.since == 0:
+        solve.since = SHRINK_EVERY
+        if shrinks:
+            kept = np.empty_like(active)
+            solve.active = kept[: shrink(ascent, active, problem.is_free, kept)]
+    elif len(active) < n:
+        catch_up(problem, models, k, ascent, box, solve.settled)
+        solve.active = np.arange(n)
+    else:
+        is_over = True
+    if is_over or solve.allowed <= 0:
+        catch_up(problem, models, k, ascent, box, solve.settled)
+        return False
+    return True
 
 
 def catch_up(

@@ -44,13 +44,13 @@ from pegasos.solvers.linear.course import (
     tick,
     write_slopes,
 )
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 Output = Literal["tail", "last", "average"]
 
 
 @dataclass
-class KernelPegasos(Options):
+class KernelPegasos(Options, Solver):
     """Stochastic sub-gradient descent with step 1/(lam t), no step size to choose.
 
     Parameters

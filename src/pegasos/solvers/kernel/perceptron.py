@@ -40,7 +40,7 @@ from pegasos.solvers.linear.perceptron import (
     handed_out,
     new_run,
 )
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 BLOCK = 64  # coming rows that are looked at together
 PENDING = 64  # errors that the responses may lack
@@ -66,7 +66,7 @@ class KernelPerceptronState:
 
 
 @dataclass
-class KernelPerceptron(Options):
+class KernelPerceptron(Options, Solver):
     """The online perceptron: one pass, or a few; no objective, so no tolerance to reach.
 
     Parameters

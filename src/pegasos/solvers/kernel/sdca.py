@@ -42,7 +42,7 @@ from pegasos.solvers.kernel.responses import (
     write_responses,
 )
 from pegasos.solvers.linear.sdca import Constant
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 
 class Coordinates(NamedTuple):
@@ -73,7 +73,7 @@ class KernelSdcaState:
 
 
 @dataclass
-class KernelSDCA(Options):
+class KernelSDCA(Options, Solver):
     """Dual coordinate ascent in random permutations; no options."""
 
     name: ClassVar[str] = "sdca"

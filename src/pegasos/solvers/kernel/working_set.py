@@ -56,7 +56,7 @@ class Wishes:
 
 def new_wishes(n: int) -> Wishes:
     """Return room for the wishes of n rows."""
-    return Wishes(np.empty(n), np.empty(n, dtype=np.bool_))
+    return Wishes(np.zeros(n), np.zeros(n, dtype=np.bool_))
 
 
 def assess(problem: Problem, models: Models, k: int, wishes: Wishes) -> float:

@@ -75,7 +75,7 @@ def new_blocks(rows: Rows, height: int, K: int) -> Blocks | None:
     if K > 1 or not is_large or round_length(rows, n, height) == 0:
         return None
     return Blocks(
-        np.empty((BLOCKS, height)), np.empty((BLOCKS, 1)), np.zeros((BLOCKS, 3, 1)), np.empty(n)
+        np.zeros((BLOCKS, height)), np.zeros((BLOCKS, 1)), np.zeros((BLOCKS, 3, 1)), np.zeros(n)
     )
 
 

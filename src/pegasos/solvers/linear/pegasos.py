@@ -43,13 +43,13 @@ from pegasos.solvers.linear.course import (
 from pegasos.solvers.linear.median import Kinks, median_pass
 from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 Output = Literal["tail", "last", "average", "random"]
 
 
 @dataclass
-class Pegasos(Options):
+class Pegasos(Options, Solver):
     """Stochastic sub-gradient descent with step 1/(lam t), no step size to choose.
 
     Parameters

@@ -51,7 +51,7 @@ from pegasos.problem.objective import (
 from pegasos.solvers.checks import check_choice, check_count
 from pegasos.solvers.linear.length import at_best_length
 from pegasos.solvers.linear.offsets import centred, seen
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 Output = Literal["average", "random", "longest", "last"]
 OUTPUTS = ("average", "random", "longest", "last")
@@ -112,7 +112,7 @@ class PerceptronState:
 
 
 @dataclass
-class Perceptron(Options):
+class Perceptron(Options, Solver):
     """The online perceptron: one pass, or a few; no objective, so no tolerance to reach.
 
     Parameters
@@ -188,8 +188,8 @@ def new_run(
         time=np.array([0.0, pick]),
         age=np.zeros(K),
         record=np.full(K, 0.0 if output == "longest" else np.inf),
-        z=np.empty(K),
-        c=np.empty(K),
+        z=np.zeros(K),
+        c=np.zeros(K),
     )
     sizes = d, d * (output == "average"), d * (output in ("longest", "random"))
     now, sums, kept = (Hypothesis(np.zeros((rows, K)), np.zeros(K)) for rows in sizes)

@@ -67,7 +67,7 @@ from pegasos.solvers.linear.groups import (
     of_columns,
 )
 from pegasos.solvers.linear.offsets import centred, seen, starting_biases
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
 SAMPLED = 8  # one row in so many is asked for its part of the gap
@@ -120,7 +120,7 @@ class SdcaState:
 
 
 @dataclass
-class SDCA(Options):
+class SDCA(Options, Solver):
     """Dual coordinate ascent in random permutations.
 
     Parameters
@@ -170,7 +170,7 @@ class SDCA(Options):
             order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
-            room=Room(np.zeros((3, K)), np.empty(K), np.empty(K)),
+            room=Room(np.zeros((3, K)), np.zeros(K), np.zeros(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
             continuation=Continuation(may_begin=A is None),

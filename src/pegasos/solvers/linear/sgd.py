@@ -39,13 +39,13 @@ from pegasos.solvers.linear import primal
 from pegasos.solvers.linear.course import add_row, factor, tick, write_slopes
 from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 PLAIN_EVERY = 5  # passes of SGD-m: one in so many presents each row once
 
 
 @dataclass
-class SGD(Options):
+class SGD(Options, Solver):
     """Stochastic gradient descent in the form of a perceptron with growing margin.
 
     Parameters

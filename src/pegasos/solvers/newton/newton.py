@@ -43,7 +43,7 @@ from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
 from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, bias, narrow, relative_gap, step
 from pegasos.solvers.newton.passes import write_scores
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
@@ -71,7 +71,7 @@ class NewtonState:
 
 
 @dataclass
-class Newton(Options):
+class Newton(Options, Solver):
     """Newton steps on smoothed losses, d x d systems: many rows, at most some 1,000 columns."""
 
     name: ClassVar[str] = "newton"

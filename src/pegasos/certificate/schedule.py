@@ -1,0 +1,81 @@
+"""When the next certificate is due: by a solver's own estimate of its gap, or by the epochs behind.
+
+The clock has no say: equal seeds give equal answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
+MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another
+LAG = 0.8  # epochs by which a solver's estimate is behind
+EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
+STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
+
+
+@dataclass
+class Schedule:
+    """Epochs at which certificates are due, and what was learned of the solver's estimates."""
+
+    next_check: int = FIRST_CHECK
+    next_hint: int = 1  # the epoch from which a certificate is due if hinted at
+    hint: float = 2.0  # an estimate may be this many times the target to be worth checking
+    estimate: float = float("inf")  # the solver's last one
+    least: float = float("inf")  # the smallest of those that are exact,
+    least_at: int = 0  # and the epoch it was of
+
+    def is_due(self, epochs: int, estimate: float, target: float) -> bool:
+        """Whether a certificate is due, by the solver's own estimate or by the epochs behind."""
+        return epochs >= (self.next_hint if self._is_hinted(estimate, target) else self.next_check)
+
+    def is_due_if_exact(
+        self, epochs: int, estimate: float, target: float, has_judged: bool
+    ) -> bool:
+        """Whether one is due of a solver that knows its gap as well as a certificate does.
+
+        That is when it is done and, for the history, once in a while before.
+        """
+        waits = has_judged and epochs < self.next_hint
+        fell = estimate <= MILESTONE * self.estimate < np.inf
+        due = fell or (estimate <= 0.9 * target and not waits)
+        if due or not np.isfinite(self.estimate):
+            self.estimate = estimate
+        return due
+
+    def _is_hinted(self, estimate: float, target: float) -> bool:
+        """Whether the solver's own estimate suggests that the target is reached.
+
+        An estimate is of the middle of its epoch; one that falls fast is behind the truth.
+        """
+        fall = estimate / self.estimate if self.estimate > 0.0 else 1.0
+        self.estimate = estimate
+        now = estimate * fall**LAG if 0.0 < fall < 1.0 else estimate
+        return 0.0 <= min(estimate / self.hint, now) <= target
+
+    def plan(self, epochs: int, forecast: float) -> None:
+        """Plan the certificate after one, given the forecast of the epochs to the target.
+
+        Half of what the forecast says, but enough that certificates take a small share of the time,
+        and at most half of what is behind.
+        """
+        wanted = max(0.5 * forecast if np.isfinite(forecast) else 1.0, EPOCHS_PER_CERTIFICATE)
+        self.next_check = epochs + int(np.clip(wanted, 1.0, 1.0 + 0.5 * epochs))
+        self.next_hint = epochs + 1 + epochs // 10
+
+    def learn_from(self, estimate: float, proven: float) -> None:
+        """Calibrate the solver's own estimate by the certificate it was just followed by."""
+        if estimate > 0.0 and np.isfinite(estimate) and proven > 0.0:
+            self.hint = float(np.clip(0.9 * estimate / proven, 0.1, 10.0))
+
+    def has_stalled(self, epochs: int, estimate: float, tol: float) -> bool:
+        """Whether an exact estimate is below `tol` and no longer falls."""
+        if not estimate >= 0.5 * self.least:
+            self.least, self.least_at = estimate, epochs
+        return epochs - self.least_at >= STALLED_EPOCHS and self.least <= tol
+
+    def forget_estimate(self, epochs: int) -> None:
+        """Go on with another run, whose estimates are its own."""
+        self.estimate, self.next_hint = float("inf"), epochs + 1

@@ -1,0 +1,258 @@
+"""A run that is saved, loaded in another process and gone on with: the same bits, every solver.
+
+The parent stops every run of a list after a random number of calls of `advance`; one child loads
+them all and goes on. Small data and small portions of work, so that runs stop in the middle of
+things.
+"""
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import zlib
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pegasos.certificate.stopping import Stopping
+from pegasos.data.rows import as_rows
+from pegasos.problem.gram import Gram
+from pegasos.problem.kernels import Gaussian, Polynomial
+from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from pegasos.problem.objective import blocks, make_problem
+from pegasos.progress import Watch
+from pegasos.solve import Around, Run
+from pegasos.solvers import auto
+from pegasos.solvers.auto import Auto
+from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
+from pegasos.solvers.kernel import (
+    batch_perceptron,
+    inner,
+    lasvm,
+    lasvm_state,
+    lookahead,
+    parts,
+)
+from pegasos.solvers.kernel import perceptron as kernel_perceptron
+from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
+from pegasos.solvers.kernel.decomposition import Decomposition
+from pegasos.solvers.kernel.lasvm import LASVM
+from pegasos.solvers.kernel.pegasos import KernelPegasos
+from pegasos.solvers.kernel.perceptron import KernelPerceptron
+from pegasos.solvers.linear import cocoa, groups, pegasos, perceptron, sgd
+from pegasos.solvers.linear.pegasos import Pegasos
+from pegasos.solvers.linear.perceptron import Perceptron
+from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.newton import newton
+from pegasos.state import to_data
+
+HANGS = 300  # seconds: what has not ended by then never will
+LIMITS = Stopping(tol=1e-4, max_iter=12)
+
+
+def in_small_portions():
+    """Have solvers look up often, as they do on large data."""
+    for module in (pegasos, sgd, perceptron):
+        module.blocks = lambda rows: blocks(rows, 60)
+    newton.FIRST_PART, newton.ROWS_PER_COLUMN = 2, 2
+    cocoa.LARGE, cocoa.VALUES_PER_ROUND, cocoa.VALUES_PER_WEIGHT = 1, 1, 0
+    lookahead.VALUES_ENOUGH, lookahead.VALUES_PER_CALL = 100, 1000
+    inner.VALUES_PER_CALL = lasvm.VALUES_PER_CALL = 400
+    lasvm_state.KERNEL_VALUES, lasvm.SCRATCH_VALUES = 400, 3000
+    parts.ROWS, parts.MANY = 8, 2
+    kernel_perceptron.BLOCK, kernel_perceptron.PENDING = 16, 8
+    batch_perceptron.VALUES_PER_CALL, batch_perceptron.KERNEL_VALUES = 1000, 300
+    Gram._values_at_a_time = lambda gram: 10 * gram.n
+
+
+def data(n=60, K=1, is_sparse=False, regression=False):
+    rng = np.random.default_rng(n + K)
+    X = rng.standard_normal((n, 5)) + 0.3
+    Y = X @ rng.standard_normal((5, K)) + 0.5 * rng.standard_normal((n, K))
+    if is_sparse:
+        X = sparse.csr_array(X * (X > 0.2))
+    return X, Y if regression else np.where(Y > 0.3, 1.0, -1.0)
+
+
+def linear(solver, bias="free", loss=None, limits=LIMITS, **options):
+    loss = Hinge() if loss is None else loss
+    X, Y = data(regression=isinstance(loss, EpsilonInsensitive), **options)
+    kind = "free" if bias.startswith("free") else bias
+    problem = make_problem(loss, as_rows(X), Y, None, 0.02, kind)
+    return problem, resolve(solver, loss, bias), limits
+
+
+def kernel(solver, bias="free", loss=None, held=60, kernel=None, limits=LIMITS, **options):
+    """Give the kernel matrix room for so many rows."""
+    precision, loss = options.pop("precision", np.float64), Hinge() if loss is None else loss
+    X, Y = data(regression=isinstance(loss, EpsilonInsensitive), **options)
+    gram = Gram(kernel or Polynomial(1.0, 1.0, 2), as_rows(X.astype(precision)), 10**8)
+    gram.capacity, gram.block_rows = held, min(held, gram.block_rows)
+    gram.store, gram.owner = gram.store[:held].copy(), gram.owner[:held].copy()
+    gram.last_use = gram.last_use[:held].copy()
+    problem = make_problem(loss, gram, Y, None, 0.02, bias)
+    return problem, resolve_kernel(solver, loss, bias), limits
+
+
+def cases():
+    """Return functions that make problem, solver and limits, by name."""
+    found = {}
+    for name, ability in LINEAR_SOLVERS.items():
+        for bias in ability.biases:
+            solver = Pegasos(batch_size=4) if bias == "free-batch" else name
+            found[f"{name}, {bias}"] = linear, (solver, bias), {}
+        found[f"{name}, sparse"] = linear, (name,), {"is_sparse": True}
+        found[f"{name}, three models"] = linear, (name,), {"K": 3}
+    for output in ("last", "average", "random"):
+        solver = Pegasos(batch_size=3, output=output, sampling="iid", projection=True)
+        found[f"pegasos, {output}"] = linear, (solver, "none"), {}
+    for variant in ("r", "m"):
+        found[f"sgd-{variant}"] = linear, (SGD(variant=variant),), {}
+    for output in ("random", "longest"):
+        found[f"perceptron, {output}"] = linear, (Perceptron(3, output),), {}
+    for name in ("sdca", "newton"):
+        found[f"{name}, regression"] = linear, (name, "free", EpsilonInsensitive(0.1)), {}
+    found["newton, logistic"] = linear, ("newton", "regularized", Logistic()), {}
+    found["newton, a part of the rows first"] = linear, ("newton",), {"n": 2000}
+    found["sdca, far"] = linear, ("sdca", "none"), {"limits": Stopping(tol=1e-9, max_iter=200)}
+    found["auto"] = linear, ("auto",), {"limits": Stopping(tol=1e-7, max_iter=60)}
+    for name, known in KERNEL_SOLVERS.items():
+        for bias in ("none", "free"):
+            found[f"kernel {name}, {bias}"] = kernel, (name, bias), {}
+        found[f"kernel {name}, little room"] = kernel, (name,), {"held": 9}
+        found[f"kernel {name}, three models"] = kernel, (name,), {"K": 3, "held": 25}
+        if known.losses is None or SquaredHinge in known.losses:
+            found[f"kernel {name}, smooth"] = kernel, (name, "free", SquaredHinge()), {}
+    for q in (2, 10):
+        for options in ({}, {"held": 9}, {"bias": "none"}):
+            name = f"kernel decomposition, q={q}, {options}"
+            found[name] = kernel, (Decomposition(working_set=q),), options
+    fine = {"precision": np.float32, "limits": Stopping(tol=1e-7, max_iter=60)}
+    found["kernel decomposition, widened"] = kernel, ("decomposition",), fine
+    found["kernel decomposition, gaussian"] = kernel, ("auto",), {"kernel": Gaussian(0.5)}
+    found["kernel lasvm, unfinished"] = kernel, (LASVM(finishing=False),), {"held": 9}
+    for solver in (BatchPerceptron(nu=0.5), BatchPerceptron(choice="deterministic")):
+        found[f"kernel {solver}"] = kernel, (solver,), {"held": 30}
+    for output in ("last", "average"):
+        solver = KernelPegasos(batch_size=3, sampling="iid", output=output)
+        found[f"kernel pegasos, {output}"] = kernel, (solver,), {"held": 9}
+    found["kernel perceptron, random"] = kernel, (KernelPerceptron(3, "random"),), {"held": 9}
+    return found
+
+
+def begin(make, positional, named):
+    """Start a run; a few models of SDCA are groups of their own."""
+    problem, solver, limits = make(*positional, **named)
+    run = Run(problem, limits, Around(problem.costs.loss, Watch()))
+    groups.LARGE, auto.RATES = 1, auto.Rates()
+    run.start(solver, seed=3)
+    if isinstance(solver, Auto):  # so that it is changed on the way
+        run.choice = auto.Choice(LINEAR_SOLVERS["sdca"].solver(), "", 1.0, 10.0)
+        run.state = run.solver.start(problem, 3, None)
+    for state in getattr(run.state, "groups", [run]):
+        if hasattr(state.state, "values_per_call"):
+            state.state.values_per_call = 60
+    return run
+
+
+def outcome_of(run):
+    """Go on to the end; return a digest of all that is left behind, but for the seconds."""
+    while run.outcome is None:
+        run.advance()
+    found = run.finish()
+    certificate, records = asdict(found.certificate), [asdict(r) for r in found.trace.records]
+    for part in (certificate, *records):
+        del part["seconds"]
+    thing = [found.W, found.b, found.lam, found.ball, certificate, records, found.outcome.value]
+    digest = hashlib.sha256()
+    for whole in (thing, found.state):
+        for name, part in to_data(whole, {"rows": run.problem.rows}).items():
+            digest.update(f"{name} {part if isinstance(part, str) else part.dtype}".encode())
+            digest.update(part.encode() if isinstance(part, str) else part.tobytes())
+    return f"{found.outcome.name} after {found.certificate.epochs} {digest.hexdigest()}"
+
+
+def through_a_file(data):
+    file = io.BytesIO()
+    np.savez(file, **data)
+    return file.getvalue()
+
+
+def interrupted(case, calls):
+    """Save a run after so many calls; return the file and what the run came to in the end."""
+    run = begin(*case)
+    for _ in range(calls):
+        run.advance()
+    return through_a_file(run.save()), outcome_of(run)
+
+
+def calls_of(case):
+    """Return how many calls of `advance` a run takes, and what it comes to."""
+    run, calls = begin(*case), 0
+    while run.outcome is None:
+        run.advance()
+        calls += 1
+    return calls, outcome_of(run)
+
+
+def go_on(case, file):
+    """Load a run and go on to the end."""
+    make, positional, named = case
+    problem, _, limits = make(*positional, **named)
+    around = Around(problem.costs.loss, Watch())
+    saved = np.load(io.BytesIO(file), allow_pickle=False)
+    return outcome_of(Run.load(problem, limits, around, saved))
+
+
+def parent(path):
+    """Save all runs into one file; print what they came to uninterrupted, and though saved."""
+    found, files = {}, {}
+    for name, case in cases().items():
+        calls, whole = calls_of(case)
+        random = np.random.default_rng(zlib.crc32(name.encode()))
+        for stop in sorted({int(random.integers(calls)) for _ in range(3)}):
+            key = f"{name}: {stop} of {calls} calls"
+            file, end = interrupted(case, stop)
+            files[key] = np.frombuffer(file, dtype=np.uint8)
+            found[key] = [whole, end]
+    np.savez(path, **files)
+    return found
+
+
+def child(path):
+    """Load all runs and go on with them; print what they come to."""
+    all_cases = cases()
+    with np.load(path, allow_pickle=False) as files:
+        return {key: go_on(all_cases[key.split(":")[0]], files[key].tobytes()) for key in files}
+
+
+def process(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", __file__, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PEGASOS_QUIET": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANGS,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_in_another_process_with_the_same_bits(tmp_path):
+    path = str(tmp_path / "runs.npz")
+    before, after = process("parent", path), process("child", path)
+    assert before.keys() == after.keys()
+    for key, (whole, saved) in before.items():
+        assert saved == whole, f"{key}: saving changed the run"
+        assert after[key] == whole, key
+
+
+if __name__ == "__main__":
+    in_small_portions()
+    print(json.dumps({"parent": parent, "child": child}[sys.argv[1]](sys.argv[2])))
