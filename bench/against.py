@@ -1,4 +1,4 @@
-"""Ours against ours: python -m bench.against OTHER_SRC [--only a9a cov1 ...] [--repeats 3].
+"""Ours against ours: python -m bench.against OTHER_SRC [--only a9a,cov1] [--limit 20].
 
 Fits the sets of both benchmarks at tol=1e-3 with this source tree and with another one (the `src`
 folder of another checkout), each in processes of its own, one after the other and back again, and
@@ -16,29 +16,31 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parents[1]
+from bench.harness import command
+from bench.harness.files import ROOT
+
 LINEAR = {"a9a": 1e-4, "cov1": 1e-6, "news20": 1e-4, "reuters": 1e-4, "textlike": 1e-4}
 KERNEL = ("usps8", "money-fx", "a9a", "mnist8")
 ROUNDS = 2  # each tree is asked so often, in turn
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m bench.against", description=__doc__)
+    parser = command.parser(
+        "bench.against", __doc__, dict.fromkeys((*LINEAR, *KERNEL)), 20.0, ["repeats"]
+    )
     parser.add_argument("other", type=Path, help="the src folder of another checkout")
-    parser.add_argument("--only", nargs="+", help="datasets (default: all)")
-    parser.add_argument("--repeats", type=int, default=3, help="fits per process, the best counts")
     parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = command.parsed(parser, None)
     if options.child:
-        print(json.dumps(measured(options.child, options.repeats)))
+        print(json.dumps(measured(options.child, options.repeats, options.limit)))
         return
     names = [f"linear {name}" for name in LINEAR] + [f"kernel {name}" for name in KERNEL]
-    names = [n for n in names if options.only is None or n.split()[1] in options.only]
+    names = [n for n in names if not options.only or n.split()[1] in options.only]
     print("| fit | other s | this s | this / other |\n| --- | ---: | ---: | ---: |", flush=True)
     for name in names:
         best: dict[str, list[float]] = {}
         for _ in range(ROUNDS):
-            for which, src in (("other", options.other), ("this", HERE / "src")):
+            for which, src in (("other", options.other), ("this", ROOT / "src")):
                 for fit, seconds in asked(src, name, options).items():
                     times = best.setdefault(fit, [float("inf")] * 2)
                     times[which == "this"] = min(times[which == "this"], seconds)
@@ -50,31 +52,31 @@ def asked(src: Path, name: str, options: argparse.Namespace) -> dict[str, float]
     """Ask a process with the given source tree for its times."""
     source = str(src.resolve())
     state = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(src.rglob("*.py"))))
-    cache = HERE / ".cache" / f"against-{state.hexdigest()[:12]}"  # Numba's knows no other files
-    child = {"PYTHONPATH": f"{source}{os.pathsep}{HERE}", "NUMBA_CACHE_DIR": str(cache)}
-    command = [sys.executable, "-m", "bench.against", source, "--child", name]
-    command += ["--repeats", str(options.repeats)]
+    cache = ROOT / ".cache" / f"against-{state.hexdigest()[:12]}"  # Numba's knows no other files
+    child = {"PYTHONPATH": f"{source}{os.pathsep}{ROOT}", "NUMBA_CACHE_DIR": str(cache)}
+    words = [sys.executable, "-m", "bench.against", source, "--child", name]
+    words += ["--repeats", str(options.repeats), "--limit", str(options.limit)]
     done = subprocess.run(
-        command, env={**os.environ, **child}, check=True, capture_output=True, text=True
+        words, env={**os.environ, **child}, check=True, capture_output=True, text=True
     )
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def measured(name: str, repeats: int) -> dict[str, float]:
+def measured(name: str, repeats: int, limit: float) -> dict[str, float]:
     """Return the best seconds of every fit on one set, without those spent compiling."""
     kind, dataset = name.split()
-    fits = linear_fits(dataset) if kind == "linear" else kernel_fits(dataset)
+    fits = (linear_fits if kind == "linear" else kernel_fits)(dataset, limit)
     return {label: min(fit() for _ in range(repeats + 1)) for label, fit in fits.items()}
 
 
-def linear_fits(name: str) -> dict[str, Any]:
+def linear_fits(name: str, limit: float) -> dict[str, Any]:
     from bench.datasets import DATASETS
     from pegasos import PegasosClassifier
 
     data = DATASETS[name].load(LINEAR[name])
 
     def fit(**options: Any) -> float:
-        model = PegasosClassifier(lam=data.lam, random_state=0, max_time=20.0, **options)
+        model = PegasosClassifier(lam=data.lam, random_state=0, max_time=limit, **options)
         return float(model.fit(data.X, data.y).certificate_.seconds)
 
     return {
@@ -85,8 +87,9 @@ def linear_fits(name: str) -> dict[str, Any]:
     }
 
 
-def kernel_fits(name: str) -> dict[str, Any]:
-    from bench.competitor import Effort
+def kernel_fits(name: str, limit: float) -> dict[str, Any]:
+    from bench.harness.competitor import Effort
+    from bench.harness.ladder import timed
     from bench.kernel.datasets import DATASETS
     from bench.kernel.solvers import SOLVERS
 
@@ -94,11 +97,7 @@ def kernel_fits(name: str) -> dict[str, Any]:
     X = solver.container(data.X)
 
     def fit() -> float:
-        import time
-
-        start = time.perf_counter()
-        solver.run(X, data, Effort(tol=1e-3, seconds=300.0))
-        return time.perf_counter() - start
+        return timed(solver, X, data, Effort(tol=1e-3, seconds=limit))[0]
 
     return {f"{data.key}, Gaussian kernel": fit}
 

@@ -11,7 +11,6 @@ Python, to be put into `auto.py` by hand.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from bench.datasets import DATASETS
+from bench.harness import command
 from bench.ordinary.tables import TABLES
 
 PENALTIES = (0.01, 1.0, 100.0)
@@ -34,10 +34,11 @@ LONGER = 4  # times the epochs of a run that the limit ended: what it is taken t
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, fit, and print how the choices would turn out."""
-    parser = argparse.ArgumentParser("python -m bench.choice")
-    parser.add_argument("--limit", type=float, default=4.0, help="seconds per fit (4)")
-    limit = parser.parse_args(arguments).limit
-    found = [record for data in sets() for record in measured(*data, limit)]
+    known = (*TABLE_NAMES, *TEXT_NAMES)
+    parser = command.parser("bench.choice", __doc__, known, 4.0, takes=())
+    options = command.parsed(parser, arguments)
+    asked = command.chosen(known, options)
+    found = [record for data in sets(asked) for record in measured(*data, options.limit)]
     rates = fitted(found)
     print("\nfitted:\n")
     for name, value in rates._asdict().items():
@@ -45,14 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     judge(found, rates)
 
 
-def sets() -> Iterator[tuple[str, Any, Any]]:
+def sets(names: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
     """Yield names, rows and labels, (n, K) of -1 and +1."""
-    for name in TABLE_NAMES:
-        X, y = TABLES[name].load()
-        yield name, X[:MOST_ROWS], indicators(y[:MOST_ROWS])
-    for name in TEXT_NAMES:
-        data = DATASETS[name].load(1e-4)
-        yield name, data.X, indicators(data.y)
+    for name in names:
+        if name in TEXT_NAMES:
+            data = DATASETS[name].load(1e-4)
+            yield name, data.X, indicators(data.y)
+        else:
+            X, y = TABLES[name].load()
+            yield name, X[:MOST_ROWS], indicators(y[:MOST_ROWS])
 
 
 def indicators(y: Any) -> Any:

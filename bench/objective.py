@@ -11,10 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix
 
-Floats = NDArray[np.float64]
-Matrix = NDArray[np.floating] | csr_array | csr_matrix
+from bench.harness.problem import Floats, Matrix
 
 LOSSES: dict[str, Callable[[Floats], Floats]] = {
     "hinge": lambda z: np.maximum(0.0, 1.0 - z),

@@ -10,23 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import report, scale, sweep
+from bench import linear, scale, sweep
+from bench.harness.files import ROOT
+from bench.harness.results import Results
 from bench.kernel import classes, predict, regression
 from bench.ordinary import defaults
 from bench.ordinary import report as ordinary
-from bench.process import ROOT
-from bench.results import Results
 
 SUMMARIES: dict[str, Callable[[Results], str]] = {  # ordinary data first
-    ordinary.NAME: ordinary.summary,
-    defaults.NAME: defaults.summary,
-    sweep.NAME: sweep.summary,
-    scale.NAME: scale.summary,
-    classes.NAME: classes.summary,
-    regression.NAME: regression.summary,
-    predict.NAME: predict.summary,
+    module.NAME: module.summary
+    for module in (ordinary, defaults, sweep, scale, linear, classes, regression, predict)
 }
-LINEAR = "linear"  # of `python -m bench`, which keeps its results itself
 
 
 def refresh(path: Path = ROOT / "README.md") -> list[str]:
@@ -41,15 +35,8 @@ def refresh(path: Path = ROOT / "README.md") -> list[str]:
 
 def summaries() -> dict[str, str]:
     """Return the summaries of all results that are there."""
-    found = {}
-    for name, summary in SUMMARIES.items():
-        results = Results.load(name)
-        if results.parts:
-            found[name] = summary(results)
-    if report.RESULTS.exists():
-        sections, facts, _ = report.load()
-        found[LINEAR] = report.summary(sections, facts)
-    return found
+    found = {name: Results.load(name) for name in SUMMARIES}
+    return {name: SUMMARIES[name](results) for name, results in found.items() if results.parts}
 
 
 def with_summary(text: str, name: str, table: str) -> str:

@@ -8,16 +8,19 @@ python -m bench.sweep --limit 5           seconds per fit, as max_time (20)
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from bench.fits import fitted, gap_text, proven_gap
-from bench.machine import machine
-from bench.markdown import table
+from bench.harness import command
+from bench.harness.files import Data
+from bench.harness.fits import fitted, proven_gap
+from bench.harness.page import gap_text, head, number, shape_text, table
+from bench.harness.page import page as page_of
+from bench.harness.results import Results, carry_out
 from bench.ordinary.solvers import OURS
-from bench.ordinary.tables import TABLES, Data
-from bench.results import Results, facts_text, parsed, words
+from bench.ordinary.tables import TABLES
 
 NAME = "sweep"
 DECADES = tuple(10.0**k for k in range(-3, 5))
@@ -48,15 +51,18 @@ SETS: dict[str, Callable[[], Data]] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for; the page is written after every fit."""
     options = parse(arguments)
-    results = Results.load(NAME)
-    command = f"`PEGASOS_DATA=<folder> python -m bench.sweep {words(arguments)}`"
-    results.facts = machine([OURS]) | {"command": command}
-    for name in options.only.split(",") if options.only else SETS:
+    results = command.begun(NAME, [OURS], options)
+    carry_out(results, jobs(options), page, str)
+
+
+def jobs(options: argparse.Namespace) -> Iterator[tuple[str, Callable[[], dict]]]:
+    """Yield the fits asked for, each set loaded once."""
+    for name in command.chosen(SETS, options):
         X, y = SETS[name]()
+        known = {"set": name, "shape": list(X.shape)}
         for C in DECADES:
-            part = one_fit(X, y, C, options.limit, options.repeats)
-            results.put(f"{name} {C:g}", part | {"set": name, "shape": list(X.shape)}, page)
-            print(name, part, flush=True)
+            fit = partial(one_fit, X, y, C, options.limit, options.repeats)
+            yield f"{name} {C:g}", lambda fit=fit, known=known: fit() | known
 
 
 def one_fit(X, y, C: float, limit: float, repeats: int) -> dict:
@@ -75,16 +81,15 @@ def one_fit(X, y, C: float, limit: float, repeats: int) -> dict:
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    pieces = [INTRODUCTION + summary_table(results), "\nWhere and how:\n", facts_text(results), ""]
+    pieces = []
     for name in sets_of(results):
-        rows = [["C", "seconds", "epochs", "proven gap", "warnings"], ["---:"] * 4 + ["---"]]
+        rows = head("C", "seconds", "epochs", "proven gap", "warnings")
         parts = of_set(results, name)
         for p in parts:
             gap, said = gap_text(p["gap"]), ", ".join(p["warnings"]) or "none"
-            rows.append([f"{p['C']:g}", f"{p['seconds']:.3g}", str(p["epochs"]), gap, said])
-        n, d = parts[0]["shape"]
-        pieces.append(f"## {name}, {n:,} x {d:,}\n\n{table(rows)}\n")
-    return "\n".join(pieces)
+            rows.append([f"{p['C']:g}", number(p["seconds"]), str(p["epochs"]), gap, said])
+        pieces.append(f"## {name}, {shape_text(parts[0]['shape'])}\n\n{table(rows)}\n")
+    return page_of(INTRODUCTION + summary_table(results), results, *pieces)
 
 
 def summary(results: Results) -> str:
@@ -98,8 +103,7 @@ def summary(results: Results) -> str:
 
 def summary_table(results: Results) -> str:
     """Return seconds by C, a row per set, and how many times slower the slowest is."""
-    rows = [["set", *(f"C={C:g}" for C in DECADES), "slowest / fastest"]]
-    rows.append(["---", *["---:"] * (len(DECADES) + 1)])
+    rows = head("set", *(f"C={C:g}" for C in DECADES), "slowest / fastest")
     for name in sets_of(results):
         parts = {p["C"]: p for p in of_set(results, name)}
         seconds = [p["seconds"] for p in parts.values()]
@@ -127,10 +131,7 @@ def of_set(results: Results, name: str) -> list[dict]:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m bench.sweep", description="C in decades, cold.")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds per fit (20)")
-    parser.add_argument("--repeats", type=int, default=3, help="times a fit is timed (3)")
-    return parsed(parser, arguments, SETS)
+    return command.parsed(command.parser("bench.sweep", __doc__, SETS, 20.0), arguments)
 
 
 if __name__ == "__main__":

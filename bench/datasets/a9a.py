@@ -4,7 +4,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
-from bench.datasets.base import Dataset, cached, open_data
+from bench.harness.files import cached, open_data
+from bench.task import Task
 
 NAME = "a9a"
 LAMS = (1e-4,)
@@ -16,6 +17,6 @@ def parse(file_name="a9a.xz"):
     return csr_array(X), y.astype(np.int64)
 
 
-def load(lam: float) -> Dataset:
+def load(lam: float) -> Task:
     X, y = cached(NAME, parse)
-    return Dataset(NAME, X, y, lam, "Adult, income above 50k")
+    return Task(NAME, X, y, lam, "Adult, income above 50k")

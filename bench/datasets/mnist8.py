@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bench.datasets.base import Dataset, cached, open_data
+from bench.harness.files import cached, open_data
+from bench.task import Task
 
 NAME = "mnist8"
 LAMS = (1.67e-5,)
@@ -17,6 +18,6 @@ def parse(part="train"):
     return pixels.astype(np.float32) / np.float32(255), np.where(digit == 8, 1, -1)
 
 
-def load(lam: float) -> Dataset:
+def load(lam: float) -> Task:
     X, y = cached(NAME, parse)
-    return Dataset(NAME, X, y, lam, "MNIST digit 8 vs rest")
+    return Task(NAME, X, y, lam, "MNIST digit 8 vs rest")

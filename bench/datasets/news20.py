@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import normalize
 
-from bench.datasets.base import Dataset, cached, open_data
+from bench.harness.files import cached, open_data
+from bench.task import Task
 
 NAME = "news20"
 LAMS = (1e-4,)
@@ -20,6 +21,6 @@ def parse():
     return csr_array(normalize(X).astype(np.float32)), np.unique(y, return_inverse=True)[1]
 
 
-def load(lam: float) -> Dataset:
+def load(lam: float) -> Task:
     X, y = cached(NAME, parse)
-    return Dataset(NAME, X, y, lam, "20 newsgroups, one-vs-rest")
+    return Task(NAME, X, y, lam, "20 newsgroups, one-vs-rest")

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
-from bench.datasets.base import Dataset, cached, open_data
+from bench.harness.files import cached, open_data
+from bench.task import Task
 
 NAME = "reuters"
 LAMS = (1e-4,)
@@ -31,6 +32,6 @@ def parse():
     return csr_array(X.astype(np.float32)), np.array([1 if earn in t else -1 for t in topics])
 
 
-def load(lam: float) -> Dataset:
+def load(lam: float) -> Task:
     X, y = cached(NAME, parse)
-    return Dataset(NAME, X, y, lam, 'Reuters ModApte, "earn" vs rest')
+    return Task(NAME, X, y, lam, 'Reuters ModApte, "earn" vs rest')

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from bench.harness.problem import Floats, Matrix
 from bench.kernel.datasets.base import KernelDataset
-from bench.objective import LOSSES, Floats, Matrix
+from bench.objective import LOSSES
 
 CENTRES = 2048  # support vectors widened at a time
 BLOCK = 2**23  # kernel values held at a time, 64 MB

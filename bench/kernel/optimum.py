@@ -4,8 +4,7 @@ P* lies in [dual, primal]. Both ends are computed by `bench.kernel.objective` in
 one from dual coefficients made feasible, so it holds whoever they came from. Suboptimality is taken
 against the dual end: it is never understated, and overstated by at most 1e-5. A model that beats
 the dual end is an error, not a result. Sources in turn, until one is close enough: our dual
-decomposition at tol 1e-6, then (with a bias) libsvm at tol 1e-6. Values are kept in
-.cache/bench/kernel_optimum.json under a checksum of the data.
+decomposition at tol 1e-6, then (with a bias) libsvm at tol 1e-6.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.competitor import Effort
-from bench.datasets.base import CACHE, checksum
+from bench.harness.competitor import Effort
+from bench.harness.optimum import Optimum, remembered
 from bench.kernel.datasets.base import KernelDataset
 from bench.kernel.objective import Expansion, Verdict, dual_bound, judge
 from bench.kernel.solvers import SOLVERS
-from bench.optimum import Optimum, remembered
 
 AIM, ENOUGH = 1e-6, 1e-5  # tolerance asked for, and the largest relative gap accepted
-FILE = CACHE / "kernel_optimum.json"
 SOURCES = ("pegasos-decomposition", "libsvm")
 
 
@@ -39,8 +36,10 @@ class Known(NamedTuple):
 
 def remembered_optimum(dataset: KernelDataset) -> Known:
     """Return the optimum of a problem, solved once per state of its data."""
-    key = f"{dataset.key} {checksum(dataset.X, dataset.y):08x}"
-    interval, test_error, source = remembered(FILE, key, lambda: certified_optimum(dataset))
+    found = remembered(
+        "kernel_optimum", dataset.key, (dataset.X, dataset.y), lambda: certified_optimum(dataset)
+    )
+    interval, test_error, source = found
     return Known(Optimum(*interval), test_error, source)
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from bench.harness.problem import Floats, Matrix
 from bench.kernel.datasets.base import KernelDataset
 from bench.kernel.objective import Expansion, dual_bound, judge
-from bench.objective import Floats, Matrix
 
 
 class Pairs:

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench.datasets.base import CACHE
-from bench.kernel.course import (
+from bench.harness import command
+from bench.harness.files import CACHE, PAGES, write_whole
+from bench.kernel.learning_curve import (
     GAMMAS,
     SOLVERS_DRAWN,
     averaged,
@@ -22,13 +23,12 @@ from bench.kernel.course import (
     kernel_of_test_rows,
     problem,
 )
-from bench.process import ROOT
 
-FIGURE = ROOT / "docs" / "benchmarks" / "sbp.png"
+FIGURE = PAGES / "sbp.png"
 FILE = CACHE / "kernel_courses.json"
 TITLES = {"money-fx": "Reuters money-fx", "a9a": "Adult (a9a)"}
 COLOURS = {"SBP": "#c0392b", "Pegasos": "#2471a3", "SDCA": "#1e8449", "Perceptron": "#7d6608"}
-COUNTED = ("as the paper counts them", "as computed here")  # see bench.kernel.course
+COUNTED = ("as the paper counts them", "as computed here")  # see bench.kernel.learning_curve
 APART = 0.07  # of the panel's height, between names
 USUAL = 0.9  # share of a line's points that the error axis shows at least
 
@@ -39,15 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the courses that are asked for, keep them, and draw all that are known."""
     options = parse(arguments)
     curves: Curves = json.loads(FILE.read_text()) if FILE.exists() else {}
-    for name in () if options.redraw else options.only:
+    for name in () if options.redraw else command.chosen(GAMMAS, options):
         dataset = problem(name)
         K_test = kernel_of_test_rows(dataset)
         for label, solver in SOLVERS_DRAWN.items():
-            courses = [course(solver, dataset, K_test, seed) for seed in range(options.seeds)]
+            courses = [
+                course(solver, dataset, K_test, seed, options.limit)
+                for seed in range(options.seeds)
+            ]
             curves.setdefault(name, {})[label] = averaged(courses).tolist()
             print(f"{name}  {label}: {curves[name][label][-1][2]:.2f} %", flush=True)
-            FILE.parent.mkdir(parents=True, exist_ok=True)
-            FILE.write_text(json.dumps(curves))
+            write_whole(FILE, json.dumps(curves))
     figure = draw(curves)
     FIGURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(FIGURE, dpi=160)
@@ -99,11 +101,10 @@ def finish(axes, title: str, lines: list[np.ndarray], is_first: bool) -> None:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m bench.kernel.plot")
-    parser.add_argument("--only", nargs="+", choices=GAMMAS, default=list(GAMMAS))
+    parser = command.parser("bench.kernel.plot", __doc__, GAMMAS, float("inf"), takes=())
     parser.add_argument("--seeds", type=int, default=5, help="runs to average (5)")
     parser.add_argument("--redraw", action="store_true", help="draw what is kept; run nothing")
-    return parser.parse_args(arguments)
+    return command.parsed(parser, arguments)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python -m bench.kernel.predict                everything; docs/benchmarks/kernel_predict.md
     python -m bench.kernel.predict --only letter  some shapes: ijcnn1, mnist, letter
     python -m bench.kernel.predict --slow         libsvm on MNIST too (it must be fitted first)
+    python -m bench.kernel.predict --limit 20     seconds per fit (60); who takes longer is left out
 
 `predict` on rows already in the container that the solver is fastest with, best of three; fits are
 not timed. The models are each library's own, so support vectors may differ a little.
@@ -12,18 +13,20 @@ from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bench.kernel.classes import PEERS, ClassSet, letter, mnist
+from bench.harness import command
+from bench.harness.fits import fitted_within, timed_fit
+from bench.harness.ladder import SHORT
+from bench.harness.page import Lines, head, number, page_of_parts, table
+from bench.harness.results import Results, carry_out
+from bench.kernel import peers
+from bench.kernel.classes import ClassSet, letter, mnist, shape_text
 from bench.kernel.solvers import SOLVERS
-from bench.ladder import SHORT
-from bench.machine import machine
-from bench.markdown import table
-from bench.results import Results, page_of_parts, parsed, words
 
 NAME = "kernel_predict"
 IJCNN1 = (91_701, 5_609, 22)  # rows, support vectors, columns
@@ -33,7 +36,6 @@ INTRODUCTION = """\
 
 Seconds of `predict`, best of three, on all cores (libsvm has one thread). *Ratio*: ours to that
 row. *Agrees*: the share of rows with the label that ours predicts.
-
 """
 
 
@@ -57,26 +59,27 @@ SETS = {"ijcnn1": ijcnn1, "mnist": mnist_part, "letter": letter}
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for; the page is written after every shape."""
     options = parse(arguments)
-    results = Results.load(NAME)
-    command = f"`PEGASOS_DATA=<folder> python -m bench.kernel.predict {words(arguments)}`"
-    names = ("pegasos-auto", "libsvm", "intelex")
-    there = [SOLVERS[name] for name in names if SOLVERS[name].version() is not None]
-    results.facts = machine(there) | {"command": command}
-    for name in options.only.split(",") if options.only else SETS:
-        data = SETS[name]()
-        asked = [s.name for s in there if s.name != "libsvm" or name != "mnist" or options.slow]
-        rows = measured(data, asked, options.repeats)
-        shape = f"{data.X_test.shape[0]:,} x {data.X_test.shape[1]}"
-        shape += f", {len(np.unique(data.y))} classes"
-        results.put(name, {"shape": shape, "rows": rows}, page)
-        print(f"{name}: {shape}\n{table(lines(rows))}\n", flush=True)
+    results = command.begun(NAME, peers.there(), options)
+    jobs = [(name, partial(one_part, name, options)) for name in command.chosen(SETS, options)]
+    carry_out(results, jobs, page, lambda part: table(lines(part["rows"])))
 
 
-def measured(data: ClassSet, names: Sequence[str], repeats: int) -> list[dict]:
+def one_part(name: str, options: argparse.Namespace) -> dict:
+    """Let everybody predict one set."""
+    data = SETS[name]()
+    names = [solver.name for solver in peers.there(name != "mnist" or options.slow)]
+    rows = measured(data, names, options.repeats, options.limit)
+    return {"shape": shape_text(data, data.X_test), "rows": rows}
+
+
+def measured(
+    data: ClassSet, names: Sequence[str], repeats: int, limit: float = np.inf
+) -> list[dict]:
     """Fit everybody, let them predict in turns, keep the shortest times."""
-    models = {name: model_of(name, data) for name in names}
-    tests = {name: SOLVERS[name].container(data.X_test) for name in names}
-    seconds = dict.fromkeys(names, float("inf"))
+    models = {name: model_of(name, data, limit) for name in names}
+    models = {name: model for name, model in models.items() if model is not None}
+    tests = {name: SOLVERS[name].container(data.X_test) for name in models}
+    seconds = dict.fromkeys(models, float("inf"))
     labels: dict[str, Any] = {}
     for _ in range(repeats):
         for name, model in models.items():
@@ -89,34 +92,37 @@ def measured(data: ClassSet, names: Sequence[str], repeats: int) -> list[dict]:
     return [
         {
             "solver": name,
-            "support": len(models[name].support_),
+            "support": len(model.support_),
             "seconds": seconds[name],
             "agrees": float(np.mean(labels[name] == own)),
         }
-        for name in names
+        for name, model in models.items()
     ]
 
 
-def model_of(name: str, data: ClassSet) -> Any:
-    """Return a fitted model."""
-    from pegasos import KernelPegasosClassifier
+def model_of(name: str, data: ClassSet, limit: float) -> Any:
+    """Return a fitted model, or None if a fit that can be ended took longer than the limit."""
+    X, y = SOLVERS[name].container(data.X), data.y
+    if name in peers.NAMES:
+        make = partial(peers.estimator(name, "SVC"), gamma=data.width)
+    else:
+        from pegasos import KernelPegasosClassifier
 
-    kind = PEERS[name]() if name in PEERS else KernelPegasosClassifier
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fits are not judged here
-        return kind(gamma=data.width).fit(SOLVERS[name].container(data.X), data.y)
+        make = partial(KernelPegasosClassifier, gamma=data.width, max_time=limit)
+    if not SOLVERS[name].survives_a_fork:
+        return timed_fit(make(), X, y).model
+    fit = fitted_within(limit, make, X, y, repeats=1)
+    return None if fit is None else fit.model
 
 
-def lines(rows: Sequence[dict]) -> list[list[str]]:
+def lines(rows: Sequence[dict]) -> Lines:
     """Return the cells of one table."""
-    cells = [["solver", "support vectors", "seconds", "ratio", "agrees"]]
-    cells.append(["---", *["---:"] * 4])
+    cells = head("solver", "support vectors", "seconds", "ratio", "agrees")
     ours = rows[0]["seconds"]
     for r in rows:
         ratio = f"{ours / r['seconds']:.2f}" if r is not rows[0] else ""
-        cells.append(
-            [r["solver"], str(r["support"]), f"{r['seconds']:.3g}", ratio, f"{r['agrees']:.4f}"]
-        )
+        numbers = [number(r["seconds"]), ratio, f"{r['agrees']:.4f}"]
+        cells.append([r["solver"], str(r["support"]), *numbers])
     return cells
 
 
@@ -127,13 +133,13 @@ def page(results: Results) -> str:
 
 def summary(results: Results) -> str:
     """Return the README's table: seconds, a row per shape."""
-    names = ("pegasos-auto", "intelex", "libsvm")
-    rows = [["rows to predict", *names], ["---", *["---:"] * len(names)]]
+    names = ("pegasos-auto", *peers.NAMES)
+    rows = head("rows to predict", *names)
     for name, part in results.parts.items():
-        by_name = {r["solver"]: r for r in part["rows"]}
-        cells = [f"{by_name[n]['seconds']:.3g}" if n in by_name else "-" for n in names]
+        seconds = {r["solver"]: r["seconds"] for r in part["rows"]}
         support = part["rows"][0]["support"]
-        rows.append([f"{name}, {part['shape']}, {support:,} support vectors", *cells])
+        title = f"{name}, {part['shape']}, {support:,} support vectors"
+        rows.append([title, *(number(seconds.get(n)) for n in names)])
     return (
         "Predictions, Gaussian kernel, seconds "
         f"(`docs/benchmarks/kernel_predict.md`):\n\n{table(rows)}\n"
@@ -141,10 +147,9 @@ def summary(results: Results) -> str:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m bench.kernel.predict", description="Predictions.")
+    parser = command.parser("bench.kernel.predict", __doc__, SETS, 60.0)
     parser.add_argument("--slow", action="store_true", help="libsvm on MNIST too")
-    parser.add_argument("--repeats", type=int, default=3, help="times a prediction is timed (3)")
-    return parsed(parser, arguments, SETS)
+    return command.parsed(parser, arguments)
 
 
 if __name__ == "__main__":

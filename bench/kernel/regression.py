@@ -2,7 +2,7 @@
 
     python -m bench.kernel.regression                 all; docs/benchmarks/kernel_regression.md
     python -m bench.kernel.regression --only abalone  some sets: cal_housing, abalone
-    python -m bench.kernel.regression --limit 20      seconds per fit of a peer (60)
+    python -m bench.kernel.regression --limit 20      seconds per fit (60)
 
 Minimised is P(f, b) = 1/2 ||f||^2 + C sum_i max(0, |y_i - f(x_i) - b| - epsilon). For coefficients
 -C <= c_i <= C with sum 0 and f = sum_i c_i K(x_i, .), no P is below
@@ -15,30 +15,27 @@ so the coefficients of every fit, made feasible, bound the optimum that all are 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.fits import fitted, fitted_within, gap_text, missed, proven_gap
+from bench.harness import command
+from bench.harness.fits import fitted, proven_gap
+from bench.harness.page import Lines, gap_text, missed, page_of_parts, table, table_of_parts
+from bench.harness.problem import Floats
+from bench.harness.results import Results, carry_out
+from bench.kernel import peers
 from bench.kernel.datasets.base import KernelDataset
 from bench.kernel.objective import scores
-from bench.kernel.solvers import SOLVERS
-from bench.machine import machine
-from bench.markdown import table
-from bench.objective import Floats
 from bench.ordinary.tables import abalone, cal_housing, with_scaled_target
-from bench.results import Results, page_of_parts, parsed, words
 
 NAME = "kernel_regression"
 SETS = {"cal_housing": with_scaled_target(cal_housing), "abalone": with_scaled_target(abalone)}
 PENALTIES = (1.0, 10.0)
 EPSILON = 0.1
-TOLS = (1e-1, 1e-2, 1e-3)
-THRESHOLD = 1e-3
-CACHE_MB = 2000
-PEERS = ("intelex", "libsvm")
 INTRODUCTION = """\
 # Regression, Gaussian kernel
 
@@ -46,8 +43,12 @@ Columns and target standardised, epsilon 0.1, gamma="scale". Ours with its defau
 `SVR` with the fastest of the tolerances 0.1, 0.01 and 0.001 whose true suboptimality is at most
 1e-3; if none is, the finest. All may use all cores (libsvm has one thread). *Ratio*: ours to that
 row.
-
 """
+COLUMNS: dict[str, Callable[[dict], str]] = {
+    "support vectors": lambda row: str(row["support"]),
+    "true gap": lambda row: gap_text(row["gap"]),
+    "proven": lambda row: gap_text(row["proven"]),
+}
 
 
 class Judge:
@@ -90,92 +91,52 @@ def feasible(c: Floats, C: float) -> Floats:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for; the page is written after every problem."""
     options = parse(arguments)
-    results = Results.load(NAME)
-    command = f"`PEGASOS_DATA=<folder> python -m bench.kernel.regression {words(arguments)}`"
-    there = [SOLVERS[n] for n in ("pegasos-auto", *PEERS) if SOLVERS[n].version() is not None]
-    results.facts = machine(there) | {"command": command}
-    for name in options.only.split(",") if options.only else SETS:
+    results = command.begun(NAME, peers.there(), options)
+    carry_out(results, jobs(options), page, lambda part: table(lines(part["rows"])))
+
+
+def jobs(options: argparse.Namespace) -> Iterator[tuple[str, Callable[[], dict]]]:
+    """Yield the problems asked for, each set loaded once."""
+    for name in command.chosen(SETS, options):
         X, y = SETS[name]()
         for C in PENALTIES:
-            peers = [s.name for s in there if s.name in PEERS]
-            rows = measured(X, y, C, peers, options.limit, options.repeats)
-            shape = f"{X.shape[0]:,} x {X.shape[1]}"
-            results.put(f"{name} C={C:g}", {"shape": shape, "rows": rows}, page)
-            print(f"{name} C={C:g}: {shape}\n{table(lines(rows))}\n", flush=True)
+            yield f"{name} C={C:g}", partial(one_part, X, y, C, options)
 
 
-def measured(
-    X: NDArray, y: NDArray, C: float, peers: Sequence[str], limit: float, repeats: int
-) -> list[dict]:
+def one_part(X: NDArray, y: NDArray, C: float, options: argparse.Namespace) -> dict:
     """Measure ours and the peers on one problem."""
     from pegasos import KernelPegasosRegressor
 
+    limit, repeats = options.limit, options.repeats
     gamma = 1.0 / (X.shape[1] * float(X.var()))
     judge = Judge(X, y, C, gamma)
-    fit = fitted(lambda: KernelPegasosRegressor(C=C, epsilon=EPSILON), X, y, repeats)
-    tried = {"pegasos": [row("pegasos", "default", fit, judge)]}
-    tried |= {name: peer_rows(name, judge, gamma, limit, repeats) for name in peers}
-    rows = []
-    for found in tried.values():  # the bound is known as well as it will be
-        for one in found:
-            one["gap"] = judge.suboptimality(one.pop("value"))
-        good = [one for one in found if one["gap"] <= THRESHOLD]
-        rows += [min(good, key=lambda one: one["seconds"])] if good else found[-1:]
-    return rows
-
-
-def peer_rows(name: str, judge: Judge, gamma: float, limit: float, repeats: int) -> list[dict]:
-    """Fit a peer at its tolerances; `value` is its objective."""
-    X, found = SOLVERS[name].container(judge.dataset.X), []
-    for tol in TOLS:
-        options = {"C": judge.C, "epsilon": EPSILON, "gamma": gamma, "tol": tol}
-        make = lambda options=options: svr(name)(  # noqa: E731
-            cache_size=CACHE_MB, **options
+    make = lambda: KernelPegasosRegressor(C=C, epsilon=EPSILON, max_time=limit)  # noqa: E731
+    fit = fitted(make, X, y, repeats)
+    tried = [[row("pegasos", "default", fit, judge.value(fit.model))]]
+    for name in (solver.name for solver in peers.there() if solver.name in peers.NAMES):
+        make = lambda tol, name=name: peers.estimator(name, "SVR")(  # noqa: E731
+            C=C, epsilon=EPSILON, gamma=gamma, tol=tol
         )
-        if name == "libsvm":
-            fit = fitted_within(limit, make, X, judge.y, repeats)
-        else:
-            fit = fitted(make, X, judge.y, repeats, least=1)
-        if fit is None:
-            print(f"{name}, tol {tol:g}: ended at the limit", flush=True)
-            break
-        found.append(row(name, f"tol {tol:g}", fit, judge))
-        print(name, found[-1], flush=True)
-        if fit.seconds > limit or judge.suboptimality(found[-1]["value"]) <= THRESHOLD:
-            break  # good enough already: a finer tolerance would only take longer
-    return found
+        found = peers.rows_of_peer(name, make, (X, y), judge, limit, repeats)
+        tried.append([row(name, *one) for one in found])
+    rows = [one for found in tried for one in peers.best_of(found, judge)]
+    return {"shape": f"{X.shape[0]:,} x {X.shape[1]}", "rows": rows}
 
 
-def svr(name: str) -> type:
-    """Return the class of a peer."""
-    if name == "intelex":
-        from sklearnex.svm import SVR
-    else:
-        from sklearn.svm import SVR
-    return SVR
-
-
-def row(name: str, effort: str, fit: Any, judge: Judge) -> dict:
+def row(name: str, effort: str, fit: Any, value: float) -> dict:
     return {
         "solver": name,
         "effort": effort,
         "seconds": fit.seconds,
         "support": len(fit.model.support_),
         "proven": proven_gap(fit.model),
-        "value": judge.value(fit.model),
+        "value": value,
     }
 
 
-def lines(rows: Sequence[dict]) -> list[list[str]]:
+def lines(rows: Sequence[dict]) -> Lines:
     """Return the cells of one table."""
-    cells = [["solver", "effort", "seconds", "ratio", "support vectors", "true gap", "proven"]]
-    cells.append(["---", "---", *["---:"] * 5])
-    ours = next((r["seconds"] for r in rows if r["solver"] == "pegasos"), None)
-    for r in rows:
-        ratio = f"{ours / r['seconds']:.2f}" if ours and r["solver"] != "pegasos" else ""
-        numbers = [f"{r['seconds']:.3g}", ratio, str(r["support"])]
-        cells.append([r["solver"], r["effort"], *numbers, *map(gap_text, (r["gap"], r["proven"]))])
-    return cells
+    return peers.lines(rows, COLUMNS)
 
 
 def page(results: Results) -> str:
@@ -185,28 +146,21 @@ def page(results: Results) -> str:
 
 def summary(results: Results) -> str:
     """Return the README's table: seconds, a row per problem."""
-    names = ("pegasos", *PEERS)
-    rows = [["set", *names], ["---", *["---:"] * len(names)]]
-    for name, part in results.parts.items():
-        by_name = {r["solver"]: r for r in part["rows"]}
-        cells = [cell(by_name[n]) if n in by_name else "-" for n in names]
-        rows.append([f"{name}, {part['shape']}", *cells])
+    names = ("pegasos", *peers.NAMES)
     return (
         "Regression, Gaussian kernel: seconds to 1e-3, ours proven "
-        f"(`docs/benchmarks/kernel_regression.md`):\n\n{table(rows)}\n"
+        "(`docs/benchmarks/kernel_regression.md`):\n\n"
+        + table_of_parts(results, "set", names, cell)
     )
 
 
 def cell(r: dict) -> str:
     gap = r["proven"] if r["solver"] == "pegasos" else r["gap"]
-    return f"{r['seconds']:.3g}{missed(gap, THRESHOLD)}"
+    return f"{r['seconds']:.3g}{missed(gap, peers.THRESHOLD)}"
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m bench.kernel.regression", description="Regression.")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds per fit of a peer (60)")
-    parser.add_argument("--repeats", type=int, default=3, help="times a short fit is timed (3)")
-    return parsed(parser, arguments, SETS)
+    return command.parsed(command.parser("bench.kernel.regression", __doc__, SETS, 60.0), arguments)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,15 @@ P and P* are recomputed by `bench.kernel.objective`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
-from bench.competitor import Effort
+from bench.harness.competitor import Effort
+from bench.harness.ladder import timed
+from bench.harness.measure import warm_up
 from bench.kernel.datasets import DATASETS, KernelDataset
-from bench.kernel.measure import warm_up
 from bench.kernel.objective import Expansion, Verdict, judge
 from bench.kernel.optimum import Known, remembered_optimum
 from bench.kernel.solvers import SOLVERS, KernelSolver
-from bench.ladder import timed
 
 COMPETITORS = ("pegasos-pegasos", "pegasos-sdca", "pegasos-lasvm")
 LAMS = {"money-fx": 1.29e-4, "a9a": 3.07e-5, "usps8": 1.36e-4, "mnist8": 1.67e-5}
@@ -58,20 +58,21 @@ class Row:
     @classmethod
     def from_dict(cls, record: dict) -> Row:
         arrivals = {name: a and Arrival(**a) for name, a in record["arrivals"].items()}
-        return cls(**{**record, "optimum": tuple(record["optimum"]), "arrivals": arrivals})
+        own = {field.name: record[field.name] for field in fields(cls)}
+        return cls(**own | {"optimum": tuple(record["optimum"]), "arrivals": arrivals})
 
 
-def measure_row(name: str, limit: float, say: Callable[[str], None] = print) -> Row:
+def measure_row(name: str, limit: float) -> Row:
     """Measure the paper's solvers on one dataset; `limit` is in seconds per fit."""
     dataset = replace(DATASETS[name].load(), lam=LAMS[name], has_bias=False)
-    say(f"# Table 2, {dataset.key}")
+    print(f"# Table 2, {dataset.key}", flush=True)
     known = remembered_optimum(dataset)
     arrivals: dict[str, Arrival | None] = {}
     for solver in (SOLVERS[competitor] for competitor in COMPETITORS):
         arrivals[solver.name] = None
         if solver.version() is not None:
             arrivals[solver.name] = arrival(dataset, solver, known, EPSILONS[name], limit)
-        say(f"{name}  {solver.name}  {arrivals[solver.name]}")
+        print(f"{name}  {solver.name}  {arrivals[solver.name]}", flush=True)
     return Row(name, EPSILONS[name], tuple(known.optimum), known.test_error, arrivals)
 
 

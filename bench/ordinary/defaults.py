@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
-from bench.datasets.base import cached, open_data
-from bench.fits import fitted, fitted_within, gap_text, proven_gap
-from bench.machine import machine
-from bench.markdown import table
+from bench.datasets import cov1
+from bench.harness import command
+from bench.harness.files import Data, cached
+from bench.harness.fits import fitted, fitted_within, proven_gap
+from bench.harness.page import Lines, gap_text, head, number, page_of_parts, table
+from bench.harness.results import Results, carry_out
 from bench.ordinary.solvers import OURS
-from bench.ordinary.tables import Data, cal_housing, diabetes, letter, of_sklearn
-from bench.results import Results, facts_text, parsed, words
+from bench.ordinary.tables import cal_housing, diabetes, letter, of_sklearn
 
 NAME = "defaults"
 SAMPLE = 20_000  # rows of covertype
@@ -33,21 +34,12 @@ INTRODUCTION = """\
 
 Plain constructors, nothing scaled; 70 % of the rows train, the others give accuracy or R^2. *Gap*:
 the relative gap that ours proved. *Warnings*: what a user sees. A dash: not done within the limit.
-
 """
 
 
 def covtype_sample() -> Data:
     """Return a sample of covertype with all seven classes."""
-
-    def parse() -> Data:
-        with open_data("covtype", "covtype.csv.xz") as file:
-            file.readline()
-            rows = np.loadtxt(file, delimiter=",", dtype=np.float64)
-        chosen = np.random.default_rng(0).permutation(len(rows))[:SAMPLE]
-        return np.ascontiguousarray(rows[chosen, :-1]), rows[chosen, -1].astype(np.int64)
-
-    return cached("covtype-sample", parse)
+    return cached("covtype-sample", partial(cov1.sample, SAMPLE))
 
 
 TABLES: dict[str, Callable[[], Data]] = {
@@ -71,15 +63,17 @@ PEERS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for; the page is written after every table."""
     options = parse(arguments)
-    results = Results.load(NAME)
-    command = f"`PEGASOS_DATA=<folder> python -m bench.ordinary.defaults {words(arguments)}`"
-    results.facts = machine([OURS]) | {"command": command}
-    for name in options.only.split(",") if options.only else TABLES:
-        X, y = TABLES[name]()
-        parts = train_test_split(X, y, test_size=0.3, random_state=0)
-        rows = measured(parts, name in REGRESSION, options.limit, options.repeats)
-        results.put(name, {"shape": list(parts[0].shape), "rows": rows}, page)
-        print(f"{name}\n{table(lines(rows))}\n", flush=True)
+    results = command.begun(NAME, [OURS], options)
+    names = command.chosen(TABLES, options)
+    jobs = [(name, partial(one_part, name, options)) for name in names]
+    carry_out(results, jobs, page, lambda part: table(lines(part["rows"])))
+
+
+def one_part(name: str, options: argparse.Namespace) -> dict:
+    """Measure everybody on one table."""
+    parts = train_test_split(*TABLES[name](), test_size=0.3, random_state=0)
+    rows = measured(parts, name in REGRESSION, options.limit, options.repeats)
+    return {"shape": list(parts[0].shape), "rows": rows}
 
 
 def measured(parts: Any, is_regression: bool, limit: float, repeats: int) -> list[dict]:
@@ -109,33 +103,29 @@ def row(
     return {"solver": name, "seconds": seconds, "score": score, "warnings": warned, "gap": gap}
 
 
-def lines(rows: Sequence[dict]) -> list[list[str]]:
+def lines(rows: Sequence[dict]) -> Lines:
     """Return the cells of one table."""
-    head = [["constructor", "seconds", "test score", "gap", "warnings"]]
-    head += [["---", "---:", "---:", "---:", "---"]]
+    cells = head("constructor", "seconds", "test score", "gap")
+    cells = [[*cells[0], "warnings"], [*cells[1], "---"]]
     for r in rows:
         if r["score"] is None:
-            head.append([f"{r['solver']}()", "-", "-", "-", "-"])
+            cells.append([f"{r['solver']}()", "-", "-", "-", "-"])
             continue
         said = ", ".join(r["warnings"]) or "none"
-        cells = [f"{r['seconds']:.3g}", f"{r['score']:.3f}", gap_text(r["gap"]), said]
-        head.append([f"{r['solver']}()", *cells])
-    return head
+        numbers = [number(r["seconds"]), number(r["score"], ".3f"), gap_text(r["gap"])]
+        cells.append([f"{r['solver']}()", *numbers, said])
+    return cells
 
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    pieces = [INTRODUCTION + "Where and how:\n", facts_text(results), ""]
-    for name, part in results.parts.items():
-        n, d = part["shape"]
-        pieces.append(f"## {name}, {n:,} x {d:,}\n\n{table(lines(part['rows']))}\n")
-    return "\n".join(pieces)
+    return page_of_parts(results, INTRODUCTION, lines)
 
 
 def summary(results: Results) -> str:
     """Return the README's table: seconds and test score, a row per table."""
     names = list(dict.fromkeys(r["solver"] for p in results.parts.values() for r in p["rows"]))
-    rows = [["table", *(f"`{name}()`" for name in names)], ["---", *["---:"] * len(names)]]
+    rows = head("table", *(f"`{name}()`" for name in names))
     for name, part in results.parts.items():
         by_name = {r["solver"]: r for r in part["rows"]}
         rows.append([name, *(short(by_name.get(n)) for n in names)])
@@ -152,10 +142,8 @@ def short(r: dict | None) -> str:
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m bench.ordinary.defaults", description="Defaults.")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds per fit (20)")
-    parser.add_argument("--repeats", type=int, default=3, help="times a short fit is timed (3)")
-    return parsed(parser, arguments, TABLES)
+    parser = command.parser("bench.ordinary.defaults", __doc__, TABLES, 20.0)
+    return command.parsed(parser, arguments)
 
 
 if __name__ == "__main__":

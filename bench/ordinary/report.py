@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from bench.markdown import heading, table
-from bench.optimum import ENOUGH, Optimum
-from bench.ordinary.measure import THRESHOLDS, TableMeasurement, TableRung, fastest_peer
-from bench.ordinary.task import Task
-from bench.results import Results, facts_text
+from bench.harness.ladder import Measurement, Rung
+from bench.harness.measure import fastest_peer
+from bench.harness.optimum import Optimum
+from bench.harness.page import head, heading, measurements_of, number, reached, seconds, table
+from bench.harness.page import page as page_of
+from bench.harness.results import Results
+from bench.optimum import ENOUGH
+from bench.task import Task
 
+THRESHOLDS = (1e-3, 1e-5)
 NAME = "ordinary"
 TITLES = {
     "hinge regularized": "Hinge loss",
@@ -19,6 +22,10 @@ TITLES = {
     "logistic free": "Logistic loss, free bias",
     "epsilon_insensitive regularized": "Epsilon-insensitive regression",
 }
+SCALED = (
+    "Ours, raw against standardised (MNIST: against [0, 1]): seconds to a proven 1e-3 on raw / on "
+    "scaled columns, and their ratio. The penalty is the same, so the problem is not.\n\n"
+)
 INTRODUCTION = """\
 # Ordinary tables, side by side
 
@@ -32,39 +39,32 @@ snapml; SGDClassifier by a column of ones) or free. C = 1/(lam n). Everybody may
 - A dash: not reached within the limit; for peers also: not within 10 times what ours took.
 - *Proven*: the relative gap that our fit to the finer threshold proved.
 - raw: columns as they come; std: standardised; unit: scaled to [0, 1].
-
-Where and how:
-
 """
 
 
-def part(task: Task, optimum: Optimum, measurements: list[TableMeasurement], limit: float) -> dict:
+def part(task: Task, optimum: Optimum, measurements: list[Measurement], limit: float) -> dict:
     """Return what is kept of one task."""
     return {
-        "table": task.table,
+        "table": task.name,
         "setting": task.setting,
         "problem": f"{task.loss} {task.bias}",
         "shape": task.shape_text,
         "optimum": list(optimum),
         "limit": limit,
-        "measurements": [asdict(m) for m in measurements],
+        "measurements": [m.as_dict() for m in measurements],
     }
 
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    pieces = [INTRODUCTION + facts_text(results) + "\n"]
+    pieces = []
     for problem, title in TITLES.items():
         parts = [p for p in results.parts.values() if p["problem"] == problem]
         if parts:
-            pieces += [f"## {title}\n\n{table(short_rows(parts))}\n"]
-    pieces += [
-        "## Raw against scaled (standardised, or else to [0, 1])\n\n"
-        + table(scaling_rows(results))
-        + "\n"
-    ]
+            pieces.append(f"## {title}\n\n{table(short_rows(parts))}\n")
+    pieces.append(f"## Raw against scaled\n\n{SCALED}{raw_against_scaled(results)}")
     pieces += ["## Every competitor\n"] + [section(p) for p in results.parts.values()]
-    return "\n".join(pieces)
+    return page_of(INTRODUCTION, results, *pieces)
 
 
 def summary(results: Results) -> str:
@@ -80,7 +80,8 @@ def summary(results: Results) -> str:
         f"{results.facts['processor']}; {results.facts['date']}; `python -m bench.ordinary`; all "
         "competitors in `docs/benchmarks/ordinary.md`.\n\n"
         f"{crossed(results, [p for p in TITLES if p not in regression])}\n"
-        f"{crossed(results, regression)}"
+        f"{crossed(results, regression)}\n"
+        f"{SCALED}{raw_against_scaled(results)}"
     )
 
 
@@ -90,12 +91,11 @@ def crossed(results: Results, problems: Sequence[str]) -> str:
     tasks = dict.fromkeys(key[:2] for key in parts if key[2] in problems)
     if not tasks:
         return ""
-    head = [["table", *(TITLES[p].lower() for p in problems)], ["---", *["---:"] * len(problems)]]
-    rows = [
-        [" ".join(task), *(crossing(parts.get((*task, problem))) for problem in problems)]
-        for task in tasks
-    ]
-    return table(head + rows) + "\n"
+    rows = head("table", *(TITLES[p].lower() for p in problems))
+    for task in tasks:
+        cells = (crossing(parts.get((*task, problem))) for problem in problems)
+        rows.append([" ".join(task), *cells])
+    return table(rows) + "\n"
 
 
 def crossing(one: dict | None) -> str:
@@ -104,7 +104,7 @@ def crossing(one: dict | None) -> str:
         return ""
     cells = []
     for threshold in THRESHOLDS:
-        own, peer = own_best(one, threshold), fastest_peer(measured(one), threshold)
+        own, peer = own_best(one, threshold), fastest_peer(measurements_of(one), threshold)
         if own is None:
             cells.append(f"- (peer {peer[1].seconds:.2g})" if peer else "-")
             continue
@@ -115,27 +115,20 @@ def crossing(one: dict | None) -> str:
 
 def short_rows(parts: Sequence[dict]) -> list[list[str]]:
     """Return a row per task: ours, the fastest peer and the ratio at both thresholds."""
-    head = [cell for t in THRESHOLDS for cell in (f"ours, {heading(t)}", "fastest peer", "ratio")]
-    rows = [["table", *head, "proven"], ["---", *["---:"] * (len(head) + 1)]]
+    names = [cell for t in THRESHOLDS for cell in (f"ours, {heading(t)}", "fastest peer", "ratio")]
+    rows = head("table", *names, "proven")
     for one in parts:
-        measurements = measured(one)
-        ours = next((m for m in measurements if m.is_ours), None)
-        cells = []
+        found, cells = measurements_of(one), []
         for threshold in THRESHOLDS:
-            own = ours.best(threshold) if ours else None
-            peer = fastest_peer(measurements, threshold)
-            cells.append(f"{own.seconds:.3g}" if own else "-")
+            own, peer = own_best(one, threshold), fastest_peer(found, threshold)
+            cells.append(number(own and own.seconds))
             cells.append(f"{peer[1].seconds:.3g} {peer[0]}" if peer else "-")
             cells.append(f"{own.seconds / peer[1].seconds:.2f}" if own and peer else "-")
-        rows.append([f"{one['table']} {one['setting']}", *cells, proven(ours) + doubt(one)])
+        rows.append([f"{one['table']} {one['setting']}", *cells, proven(ours_of(one)) + doubt(one)])
     return rows
 
 
-def measured(one: dict) -> list[TableMeasurement]:
-    return [TableMeasurement.from_dict(m) for m in one["measurements"]]
-
-
-def proven(ours: TableMeasurement | None) -> str:
+def proven(ours: Measurement | None) -> str:
     """Return the smallest gap that ours proved."""
     gaps = [r.proven for r in ours.rungs if r.proven is not None] if ours else []
     return f"{min(gaps):.0e}" if gaps else "-"
@@ -147,35 +140,48 @@ def doubt(one: dict) -> str:
     return f" (P* known to {gap:.0e})" if gap > ENOUGH else ""
 
 
-def scaling_rows(results: Results) -> list[list[str]]:
-    """Return our seconds to a proven 1e-3 on raw and on scaled columns, and their ratio."""
-    rows = [["problem", "raw, s", "scaled, s", "ratio"], ["---", *["---:"] * 3]]
-    for key, one in results.parts.items():
-        scaled = [key.replace("-raw ", f"-{kind} ") for kind in ("std", "unit")]
-        other = next((results.parts[k] for k in scaled if k in results.parts), None)
-        if "-raw " not in key or other is None:
-            continue
-        raw, std = (own_best(p, THRESHOLDS[0]) for p in (one, other))
-        ratio = f"{raw.seconds / std.seconds:.2f}" if raw and std else "-"
-        cells = [f"{rung.seconds:.3g}" if rung else "-" for rung in (raw, std)]
-        rows.append([key.replace("-raw ", " "), *cells, ratio])
-    return rows
+def raw_against_scaled(results: Results) -> str:
+    """Return our seconds to a proven 1e-3 on raw and on scaled columns, a column per problem."""
+    parts = {(p["table"], p["setting"], p["problem"]): p for p in results.parts.values()}
+    rows = head("table", *(title.lower() for title in TITLES.values()))
+    for name, setting in dict.fromkeys(key[:2] for key in parts if key[0].endswith("-raw")):
+        cells = []
+        for problem in TITLES:
+            raw, *others = (
+                parts.get((name.replace("-raw", f"-{kind}"), setting, problem))
+                for kind in ("raw", "std", "unit")
+            )
+            cells.append(scaling(raw, next((p for p in others if p is not None), None)))
+        if any(cells):
+            rows.append([f"{name.removesuffix('-raw')} {setting}", *cells])
+    return table(rows) + "\n"
 
 
-def own_best(one: dict, threshold: float) -> TableRung | None:
-    ours = next((m for m in measured(one) if m.is_ours), None)
+def scaling(raw: dict | None, scaled: dict | None) -> str:
+    """Return seconds on raw and on scaled columns, and their ratio in brackets."""
+    if raw is None or scaled is None:
+        return ""
+    both = [own_best(one, THRESHOLDS[0]) for one in (raw, scaled)]
+    ratio = f" ({both[0].seconds / both[1].seconds:.2f})" if all(both) else ""
+    return " / ".join(number(rung and rung.seconds, ".2g") for rung in both) + ratio
+
+
+def ours_of(one: dict) -> Measurement | None:
+    return next((m for m in measurements_of(one) if m.is_ours), None)
+
+
+def own_best(one: dict, threshold: float) -> Rung | None:
+    ours = ours_of(one)
     return ours.best(threshold) if ours else None
 
 
 def section(one: dict) -> str:
     """Return the table of one task with all competitors."""
     dual, primal = one["optimum"]
-    rows = [["solver", *map(heading, THRESHOLDS), "reached", "proven"], ["---", *["---:"] * 4]]
-    for m in measured(one):
-        lowest = min(m.rungs, key=lambda rung: rung.objective, default=None)
-        cells = [f"{rung.seconds:.3g}" if (rung := m.best(t)) else "-" for t in THRESHOLDS]
-        reached = f"{lowest.objective:.8g} ({lowest.suboptimality:.0e})" if lowest else "-"
-        rows.append([m.solver, *cells, reached, proven(m)])
+    rows = head("solver", *map(heading, THRESHOLDS), "reached", "proven")
+    for m in measurements_of(one):
+        times = [number(seconds(m, threshold)) for threshold in THRESHOLDS]
+        rows.append([m.solver, *times, reached(m, ".8g"), proven(m)])
     title = f"{one['table']} {one['setting']} {one['problem']}"
     facts = f"{one['shape']}. P* in [{dual:.9g}, {primal:.9g}]. Limit: {one['limit']:g} s per fit."
     return f"### {title}\n\n{facts}\n\n{table(rows)}\n"

@@ -11,24 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 from sklearn.datasets import load_svmlight_file
 
-from bench.datasets import a9a, mnist8
-from bench.datasets.base import cached, open_data
-from bench.datasets.cov1 import TRAINING_ROWS
-from bench.objective import Matrix
-from bench.ordinary.task import Task
+from bench.datasets import a9a, cov1, mnist8
+from bench.harness.files import Data, cached, numbers, open_data
+from bench.task import CLASSIFICATION, REGRESSION, Task
 
-Data = tuple[Matrix, NDArray]
-CLASSIFICATION = (
-    ("hinge", "regularized"),
-    ("squared_hinge", "regularized"),
-    ("logistic", "regularized"),
-    ("logistic", "free"),
-)
-REGRESSION = (("epsilon_insensitive", "regularized"),)
 PART = 0.1  # epsilon, in spreads of the target
 
 
@@ -50,7 +39,7 @@ class Table(NamedTuple):
             letter, value = penalty.split("=")
             lam = float(value) if letter == "lam" else 1.0 / (float(value) * X.shape[0])
             for loss, bias in asked:
-                yield Task(name, penalty, X, y, lam, loss, bias, epsilon)
+                yield Task(name, X, y, lam, setting=penalty, loss=loss, bias=bias, epsilon=epsilon)
 
 
 def standardised(load: Callable[[], Data]) -> Callable[[], Data]:
@@ -73,8 +62,7 @@ def with_scaled_target(load: Callable[[], Data]) -> Callable[[], Data]:
 def in_unit_range(load: Callable[[], Data]) -> Callable[[], Data]:
     def scaled() -> Data:
         X, y = load()
-        low, high = X.min(axis=0), X.max(axis=0)
-        return np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0)), y
+        return cov1.in_unit_range(X), y
 
     return scaled
 
@@ -83,11 +71,8 @@ def covtype() -> Data:
     """Return class 1 against the rest, the rows of `bench.datasets.cov1`, unscaled."""
 
     def parse() -> Data:
-        with open_data("covtype", "covtype.csv.xz") as file:
-            file.readline()
-            table = np.loadtxt(file, delimiter=",", dtype=np.float64)
-        chosen = np.random.default_rng(0).permutation(len(table))[:TRAINING_ROWS]
-        return np.ascontiguousarray(table[chosen, :-1]), np.where(table[chosen, -1] == 1, 1, -1)
+        X, kind = cov1.sample(cov1.TRAINING_ROWS)
+        return X, np.where(kind == 1, 1, -1)
 
     return cached("covtype-raw", parse)
 
@@ -121,9 +106,7 @@ def letter_halves() -> Data:
 
 def cal_housing() -> Data:
     def parse() -> Data:
-        with open_data("cal_housing", "cal_housing.csv.xz") as file:
-            file.readline()
-            table = np.loadtxt(file, delimiter=",", dtype=np.float64)
+        table = numbers("cal_housing", "cal_housing.csv.xz")
         return np.ascontiguousarray(table[:, :-1]), table[:, -1]
 
     return cached("cal_housing", parse)
@@ -159,7 +142,9 @@ TABLES = {
     "wine-raw": Table(of_sklearn("wine")),
     "wine-std": Table(standardised(of_sklearn("wine"))),
     "digits-raw": Table(of_sklearn("digits")),
+    "digits-std": Table(standardised(of_sklearn("digits"))),
     "diabetes-raw": Table(diabetes, problems=REGRESSION),
+    "diabetes-std": Table(with_scaled_target(diabetes), problems=REGRESSION),
     "abalone-raw": Table(abalone, problems=REGRESSION),
     "abalone-std": Table(with_scaled_target(abalone), problems=REGRESSION),
     "cal_housing-raw": Table(cal_housing, problems=REGRESSION),

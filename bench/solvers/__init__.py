@@ -1,21 +1,24 @@
-"""The competitors by name, ours first. `REFERENCE` is the one that ratios are taken against."""
+"""The competitors without bias by name, ours first; `REFERENCE`: whom ratios are taken against.
 
-from bench.solvers.base import Effort, Solver
+`bench.ordinary.solvers` has those on problems with a bias, made of the same adapters.
+"""
+
+from bench.solvers.base import LinearSolver
 from bench.solvers.liblinear_official import LiblinearSolver
-from bench.solvers.linearsvc import LinearSVCSolver
-from bench.solvers.pegasos_ import OurPegasos, OurSDCA
+from bench.solvers.linearsvc import FINE_TOLS, LinearSVCSolver
+from bench.solvers.pegasos_ import OneOfOurs
 from bench.solvers.sgdclassifier import SGDClassifierSolver
 from bench.solvers.snapml import SnapMLSolver
 from bench.solvers.vowpalwabbit import VowpalWabbitSolver
 
 REFERENCE = "pegasos-sdca"
-SOLVERS = {
+SOLVERS: dict[str, LinearSolver] = {
     solver.name: solver
     for solver in (
-        OurSDCA(),
-        OurPegasos(),
+        OneOfOurs("sdca"),
+        OneOfOurs("pegasos"),
         LinearSVCSolver(),
-        LiblinearSolver(),
+        LiblinearSolver(3, "liblinear", FINE_TOLS),
         SGDClassifierSolver(),
         SGDClassifierSolver(is_averaged=True),
         SnapMLSolver(),
@@ -24,4 +27,4 @@ SOLVERS = {
     )
 }
 
-__all__ = ["REFERENCE", "SOLVERS", "Effort", "Solver"]
+__all__ = ["REFERENCE", "SOLVERS", "LinearSolver"]

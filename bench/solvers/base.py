@@ -1,39 +1,42 @@
-"""What an adapter is: a name, the efforts it can be asked for, and `run`.
+"""What an adapter of a linear model is: the pairs of loss and bias that it can take.
 
-A peer's progress cannot be traced from outside without slowing it down, so each effort is a fit
-from scratch. An effort is either a tolerance in the solver's own meaning or a number of epochs;
-`ladder` lists them from little to much, the way a user of that solver would ask for more.
+A bias "none" is within everybody's reach. Fits that nothing else can end run in a process of their
+own (`bench.harness.limited`).
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.competitor import Competitor, Effort
-from bench.datasets.base import Dataset
-from bench.objective import Matrix
+from bench.harness.competitor import Competitor, Effort
+from bench.task import Model, Task
 
+UNLIMITED = 1_000_000  # iterations; tolerance or time decides
+NEVER = 1e-12  # a tolerance that is not reached: the epochs decide
+THREADS = 2
 EPOCHS = tuple(Effort(epochs=2**k) for k in range(13))
 
 
-class Solver(Competitor):
-    """One competitor on P(w) = lam/2 ||w||^2 + mean hinge, without bias."""
+class LinearSolver(Competitor):
+    """One competitor on P(w, b) = lam/2 ||w||^2 + mean loss, with or without bias."""
 
-    counts_epochs: bool = True  # obeys Effort(epochs=k) exactly, so that its row rate can be timed
+    problems: tuple[tuple[str, str], ...] = ()  # pairs of loss and bias, beside ("hinge", "none")
+    counts_epochs: bool = False  # obeys Effort(epochs=k) exactly: its row rate can be timed
 
-    def supports(self, dataset: Dataset) -> bool:
-        return True
+    def supports(self, problem: Task) -> bool:
+        return (problem.loss, problem.bias) in (*self.problems, ("hinge", "none"))
 
-    @abstractmethod
-    def ladder(self) -> tuple[Effort, ...]:
-        """List the efforts to try, least first."""
 
-    def prepare(self, X: Matrix, y: NDArray[np.int64]) -> None:  # noqa: B027 (optional)
-        """Do what a user does once and outside of training; not timed."""
+def asked(effort: Effort) -> dict:
+    """Return an effort by scikit-learn's names."""
+    return {
+        "tol": NEVER if effort.tol is None else effort.tol,
+        "max_iter": UNLIMITED if effort.epochs is None else effort.epochs,
+    }
 
-    @abstractmethod
-    def run(self, X: Matrix, y: NDArray[np.int64], lam: float, effort: Effort) -> NDArray:
-        """Fit from scratch; return weights of shape (d,), or (d, K) for K classes."""
+
+def model_of(coef: NDArray, intercept: NDArray | float = 0.0, proven: float | None = None) -> Model:
+    """Turn scikit-learn's shapes (K, d) or (d,), and (K,) or (), into a model."""
+    W = np.atleast_2d(np.asarray(coef)).T
+    return Model(W, np.broadcast_to(np.asarray(intercept, dtype=float), (W.shape[1],)), proven)

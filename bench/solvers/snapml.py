@@ -1,34 +1,38 @@
-"""IBM Snap ML's SupportVectorMachine: dual coordinate descent, regularizer = lam n, one thread.
+"""IBM Snap ML: dual coordinate descent for SVMs and logistic regression, regularizer = lam n.
 
-The scaling is found by experiment (tests/bench/test_adapters.py): it minimises
-regularizer/2 ||w||^2 + sum_i hinge, which is n P. It stops improving at a relative suboptimality of
-up to 2e-3 on some small problems, however many epochs it is given.
+The scaling is found by experiment (tests/bench): it minimises n P, with b^2 beside ||w||^2 where it
+has a bias. It stops improving at a relative suboptimality of up to 2e-3 on some small problems,
+however many epochs it is given. One thread in the benchmark without bias, two in the others.
 """
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from bench.solvers.base import EPOCHS, Solver
+from bench.solvers.base import EPOCHS, THREADS, LinearSolver, asked, model_of
 
 
-class SnapMLSolver(Solver):
+class SnapMLSolver(LinearSolver):
     name = "snapml"
     package = "snapml"
+    counts_epochs = True
+    problems = (("hinge", "regularized"), ("logistic", "regularized"))
 
-    def ladder(self):
+    def ladder(self, limit, is_large=False):
         return EPOCHS
 
-    def run(self, X, y, lam, effort):
-        from snapml import SupportVectorMachine
+    def run(self, X, problem, effort):
+        import snapml
 
-        svm = SupportVectorMachine(
-            loss="hinge",
-            regularizer=lam * X.shape[0],
-            fit_intercept=False,
-            tol=1e-12,
-            max_iter=effort.epochs,
-            n_jobs=1,
-            random_state=0,
-        )
-        svm.fit(csr_matrix(X) if issparse(X) else X, y)
-        return np.atleast_2d(svm.coef_).T
+        has_bias = problem.bias != "none"
+        options = asked(effort._replace(tol=None)) | {
+            "regularizer": problem.lam * X.shape[0],
+            "fit_intercept": has_bias,
+            "n_jobs": THREADS if has_bias else 1,
+            "random_state": 0,
+        }
+        if problem.loss == "logistic":
+            svm = snapml.LogisticRegression(dual=True, **options)
+        else:
+            svm = snapml.SupportVectorMachine(loss=problem.loss, **options)
+        svm.fit(csr_matrix(X) if issparse(X) else X, problem.y)
+        return model_of(svm.coef_, np.ravel(svm.intercept_) if has_bias else 0.0)

@@ -24,14 +24,14 @@ import time
 import numpy as np
 from scipy.sparse import csr_array
 
-from bench.datasets.base import CACHE, checksum
+from bench.harness.files import CACHE, checksum
 from bench.objective import LOSSES, scores, signs
-from bench.solvers.base import EPOCHS, Solver
+from bench.solvers.base import EPOCHS, LinearSolver, model_of
 
 PILOTS = 4  # each a tenth of the passes, at least one
 
 
-class VowpalWabbitSolver(Solver):
+class VowpalWabbitSolver(LinearSolver):
     package = "vowpalwabbit"
     counts_epochs = False  # the pilots are passes too
 
@@ -40,12 +40,13 @@ class VowpalWabbitSolver(Solver):
         self.name = "vowpalwabbit-1/t" if has_pegasos_rate else "vowpalwabbit"
         self.prepared = None  # (the X and y it was made from, cache files, one per model)
 
-    def ladder(self):
+    def ladder(self, limit, is_large=False):
         return EPOCHS[:11]
 
-    def prepare(self, X, y):
+    def prepare(self, problem):
+        X, y = problem.X, problem.y
         if self.prepared is not None and self.prepared[0] is X and self.prepared[1] is y:
-            return
+            return X
         folder = CACHE / "vw"
         folder.mkdir(parents=True, exist_ok=True)
         stem = f"{checksum(X, y):08x}-{X.shape[0]}"
@@ -55,9 +56,11 @@ class VowpalWabbitSolver(Solver):
             if not file.exists():
                 write_cache(rows, sign, file)
         self.prepared = (X, y, files)
+        return X
 
-    def run(self, X, y, lam, effort):
-        self.prepare(X, y)
+    def run(self, X, problem, effort):
+        self.prepare(problem)
+        y, lam = problem.y, problem.lam
         if self.has_pegasos_rate:
             rate = f"--power_t 1 --initial_t {1 / lam!r} -l 1"
         else:
@@ -71,7 +74,7 @@ class VowpalWabbitSolver(Solver):
                 hinge = LOSSES["hinge"](sign * scores(X, w)).mean()
                 share = min(1.0, float(hinge + lam * (w @ w)))
             models.append(self.train(file, X.shape[1], lam / share, effort.epochs, rate))
-        return np.stack(models, axis=1)
+        return model_of(np.stack(models))
 
     def train(self, cache, d, l2, passes, rate):
         """Return the weights after `passes` over the cache."""

@@ -37,7 +37,7 @@ def test_dataset_has_its_size_and_finite_values(name):
 
 
 def test_a_missing_data_folder_is_named(monkeypatch):
-    from bench.datasets.base import open_data
+    from bench.harness.files import open_data
 
     monkeypatch.delenv("PEGASOS_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="PEGASOS_DATA"):

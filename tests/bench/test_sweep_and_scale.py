@@ -8,10 +8,11 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 
-from bench import fits, scale, sweep
-from bench.fits import fitted, fitted_within, proven_gap
+from bench import scale, sweep
+from bench.harness import files, fits
+from bench.harness.fits import fitted, fitted_within, proven_gap
+from bench.harness.results import Results
 from bench.ordinary import defaults
-from bench.results import Results
 
 FACTS = {"processor": "abacus", "date": "today"}
 
@@ -109,10 +110,8 @@ def test_sweep_fits_with_our_defaults():
 
 
 def test_scale_shows_factors_and_what_a_second_thread_brings(tmp_path, monkeypatch):
-    from bench import results as module
-
-    monkeypatch.setattr(module, "PAGES", tmp_path)
-    rungs = {scale.ALL: 1.0, scale.ONE: 1.5, "linearsvc-dual": 8.0}
+    monkeypatch.setattr(files, "PAGES", tmp_path)
+    rungs = {scale.TWO: 1.0, scale.ONE: 1.5, "linearsvc-dual": 8.0}
     measurements = [
         {
             "solver": name,
@@ -143,6 +142,23 @@ def test_defaults_show_scores_gaps_warnings_and_dashes():
     assert "| PegasosClassifier() | 0.5 | 0.900 | 1.0e-04 | none |" in text
     assert "| LinearSVC() | 1 | 0.800 | - | ConvergenceWarning |" in text
     assert "| wine | 0.5 s, 0.900 | 1 s, 0.800 ! | - |" in defaults.summary(results)
+
+
+def test_scale_tells_how_the_time_per_row_grows():
+    def part(n, seconds):
+        rung = {"effort": "tol", "seconds": seconds, "objective": 1.0, "suboptimality": 0.0}
+        measurement = {"solver": scale.TWO, "is_ours": True, "rungs": [rung | {"proven": 0.0}]}
+        return {"rows": n, "lam": 1e-4, "measurements": [measurement]}
+
+    parts = {"a": part(50_000, 1.0), "b": part(200_000, 3.0)}
+    assert "0.75 (lam 0.0001, 50,000 to 200,000 rows)" in scale.summary(Results("scale", {}, parts))
+    assert scale.growth(Results("scale", {}, {"a": parts["a"]})) == ""
+
+
+def test_sizes_of_scale_are_measured_and_others_are_trials():
+    assert scale.parse([]).sizes == list(scale.SIZES)
+    assert not scale.parse(["--only", "50000,100000"]).is_trial
+    assert scale.parse(["--only", "3000"]).is_trial
 
 
 @pytest.mark.parametrize("module", [sweep, scale, defaults])

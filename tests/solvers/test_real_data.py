@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bench.datasets import a9a, cov1, reuters
-from bench.datasets.base import cached, open_data
+from bench.harness.files import cached, open_data
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from bench.datasets.a9a import parse
-from bench.datasets.base import cached
+from bench.harness.files import cached
 from bench.kernel.datasets.base import KernelDataset
 
 NAME = "a9a"

@@ -1,18 +1,18 @@
-"""What a kernel problem is: a dataset with a test part, the kernel's width and a bias or none."""
+"""What a kernel problem is: data with a test part, the kernel's width and a bias or none."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets.base import Dataset
-from bench.objective import Matrix
+from bench.harness.problem import Matrix, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelDataset(Dataset):
+class KernelDataset(Problem):
     """A binary problem (labels -1/+1) under K(x, z) = exp(-gamma ||x - z||^2)."""
 
     X_test: Matrix
@@ -26,11 +26,13 @@ class KernelDataset(Dataset):
         bias = "" if self.has_bias else " no bias"
         return f"{self.name} gamma={self.gamma:g} lam={self.lam:.4g}{bias}"
 
-    @property
-    def C(self) -> float:  # noqa: N802 (the paper's letter)
-        return 1.0 / (self.lam * self.X.shape[0])
+    def judge(self, model: Any) -> dict[str, Any]:
+        from bench.kernel.objective import judge
 
-    def few(self, rows: int = 60) -> KernelDataset:
-        """Return a small problem in the same container, to warm a solver up."""
-        X, y = self.sample(rows)
-        return replace(self, X=X, y=y, lam=1.0 / len(y))
+        verdict = judge(self, model)
+        return {
+            "objective": verdict.primal,
+            "evaluations": model.evaluations,
+            "n_support": int(verdict.n_support),
+            "test_error": verdict.test_error,
+        }

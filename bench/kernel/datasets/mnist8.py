@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from bench.datasets.base import cached
 from bench.datasets.mnist8 import parse
+from bench.harness.files import cached
 from bench.kernel.datasets.base import KernelDataset
 
 NAME = "mnist8"

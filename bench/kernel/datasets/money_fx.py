@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
-from bench.datasets.base import cached, open_data
+from bench.harness.files import cached, open_data
 from bench.kernel.datasets.base import KernelDataset
 
 NAME = "money-fx"

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import normalize
 
-from bench.datasets.base import cached, open_data
+from bench.harness.files import cached, open_data
 from bench.kernel.datasets.base import KernelDataset
 
 NAME = "usps8"

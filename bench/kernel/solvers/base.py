@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from bench.competitor import Competitor, Effort
+from bench.harness.competitor import Competitor, Effort
+from bench.harness.problem import Matrix
 from bench.kernel.datasets.base import KernelDataset
 from bench.kernel.objective import Expansion
-from bench.objective import Matrix
 
 CACHE_MB = 2000  # for kernel values, everybody's
 TOLS = (1.0, 0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 1e-4)  # of libsvm's stopping rule
@@ -26,21 +26,23 @@ NARROW = 1000  # columns up to which some take sparse rows better as dense ones
 class KernelSolver(Competitor):
     """One competitor on the kernel SVM of `bench.kernel`."""
 
-    def supports(self, dataset: KernelDataset) -> bool:
+    tols = TOLS
+    tols_of_large = TOLS_OF_LARGE
+
+    def supports(self, problem: KernelDataset) -> bool:
         """Tell whether the solver can take the problem; those here have a bias, always."""
-        return dataset.has_bias
+        return problem.has_bias
 
     def ladder(self, limit: float, is_large: bool = False) -> tuple[Effort, ...]:
-        """List the efforts to try, least first; `limit` in seconds is for those who obey one."""
-        return tuple(Effort(tol=tol) for tol in (TOLS_OF_LARGE if is_large else TOLS))
+        tols = self.tols_of_large if is_large else self.tols
+        return tuple(Effort(tol=tol, seconds=limit) for tol in tols)
+
+    def prepare(self, problem: KernelDataset) -> Matrix:
+        return self.container(problem.X)
 
     @abstractmethod
     def container(self, X: Matrix) -> Matrix:
         """Return rows in the container and type that the solver is fastest with; not timed."""
-
-    @abstractmethod
-    def run(self, X: Matrix, dataset: KernelDataset, effort: Effort) -> Expansion:
-        """Fit from scratch to rows X, made by `container` from the dataset's."""
 
 
 def as_dense(X: Matrix, dtype: type) -> Matrix:

@@ -20,11 +20,11 @@ class IntelexSolver(KernelSolver):
             return as_csr(X, np.float32)
         return as_dense(X, np.float32)
 
-    def run(self, X, dataset, effort):
+    def run(self, X, problem, effort):
         from sklearnex.svm import SVC
 
-        svm = SVC(C=dataset.C, gamma=dataset.gamma, tol=effort.tol, cache_size=CACHE_MB)
-        svm.fit(X, dataset.y)
+        svm = SVC(C=problem.C, gamma=problem.gamma, tol=effort.tol, cache_size=CACHE_MB)
+        svm.fit(X, problem.y)
         if not hasattr(svm, "_onedal_estimator"):
             raise RuntimeError(
                 "scikit-learn-intelex fell back to libsvm; its time would be libsvm's."

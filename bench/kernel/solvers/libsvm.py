@@ -9,21 +9,18 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.svm import SVC
 
-from bench.competitor import Effort
 from bench.kernel.solvers.base import CACHE_MB, KernelSolver, as_csr, as_dense, expansion
 
 
 class LibsvmSolver(KernelSolver):
     name = "libsvm"
     package = "scikit-learn"
+    survives_a_fork = True
+    tols_of_large = (1e-2,)  # where a fit takes minutes, one that gets near 1e-3
 
     def container(self, X):
         return as_csr(X, np.float64) if issparse(X) else as_dense(X, np.float64)
 
-    def ladder(self, limit, is_large=False):
-        """List the efforts; where a fit takes minutes, one that gets near 1e-3."""
-        return (Effort(tol=1e-2),) if is_large else super().ladder(limit)
-
-    def run(self, X, dataset, effort):
-        svm = SVC(C=dataset.C, gamma=dataset.gamma, tol=effort.tol, cache_size=CACHE_MB)
-        return expansion(svm.fit(X, dataset.y))
+    def run(self, X, problem, effort):
+        svm = SVC(C=problem.C, gamma=problem.gamma, tol=effort.tol, cache_size=CACHE_MB)
+        return expansion(svm.fit(X, problem.y))

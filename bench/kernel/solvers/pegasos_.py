@@ -7,11 +7,8 @@ to scikit-learn-intelex; on a busy machine no difference to CSR was seen on Adul
 import numpy as np
 from scipy.sparse import issparse
 
-from bench.competitor import Effort
 from bench.kernel.solvers.base import NARROW, KernelSolver, as_dense, expansion
 
-TOLS = (0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
-TOLS_OF_LARGE = (1e-2, 1e-3, 1e-4)
 UNLIMITED = 1_000_000  # epochs; the tolerance or the time decides
 NEVER = 1e-15  # a tolerance that is not reached: the epochs decide
 
@@ -19,6 +16,8 @@ NEVER = 1e-15  # a tolerance that is not reached: the epochs decide
 class OurSolver(KernelSolver):
     package = "pegasos"
     is_ours = True
+    tols = (0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
+    tols_of_large = (1e-2, 1e-3, 1e-4)
 
     def __init__(self, solver, cache_mb=None):
         self.solver, self.cache_mb = solver, cache_mb
@@ -31,24 +30,20 @@ class OurSolver(KernelSolver):
         is_there = self.solver == "auto" or self.solver in KERNEL_SOLVERS
         return super().version() if is_there else None
 
-    def supports(self, dataset):
+    def supports(self, problem):
         return True
-
-    def ladder(self, limit, is_large=False):
-        tols = TOLS_OF_LARGE if is_large else TOLS
-        return tuple(Effort(tol=tol, seconds=limit) for tol in tols)
 
     def container(self, X):
         return as_dense(X, X.dtype) if issparse(X) and X.shape[1] <= NARROW else X
 
-    def run(self, X, dataset, effort, seed=0):
+    def run(self, X, problem, effort, seed=0):
         from pegasos import KernelPegasosClassifier
 
         svm = KernelPegasosClassifier(
             kernel="rbf",
-            gamma=dataset.gamma,
-            lam=dataset.lam,
-            bias="free" if dataset.has_bias else "none",
+            gamma=problem.gamma,
+            lam=problem.lam,
+            bias="free" if problem.has_bias else "none",
             solver=self.solver,
             tol=NEVER if effort.tol is None else effort.tol,
             max_iter=UNLIMITED if effort.epochs is None else effort.epochs,
@@ -56,5 +51,5 @@ class OurSolver(KernelSolver):
             cache_size=self.cache_mb,
             random_state=seed,
         )
-        svm.fit(X, dataset.y)
+        svm.fit(X, problem.y)
         return expansion(svm, int(np.asarray(svm.history_["evaluations"])[-1]))

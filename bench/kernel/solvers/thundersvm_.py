@@ -31,12 +31,12 @@ class ThunderSVMSolver(KernelSolver):
     def container(self, X):
         return as_csr(X, np.float32)
 
-    def run(self, X, dataset, effort):
+    def run(self, X, problem, effort):
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         from thundersvm import SVC
 
-        svm = SVC(C=dataset.C, gamma=dataset.gamma, tol=effort.tol, n_jobs=THREADS)
-        svm.fit(X, np.where(dataset.y > 0, POSITIVE, NEGATIVE))
+        svm = SVC(C=problem.C, gamma=problem.gamma, tol=effort.tol, n_jobs=THREADS)
+        svm.fit(X, np.where(problem.y > 0, POSITIVE, NEGATIVE))
         model = expansion(svm)
-        sign = 1.0 if dataset.y[model.support] @ model.coef > 0.0 else -1.0
+        sign = 1.0 if problem.y[model.support] @ model.coef > 0.0 else -1.0
         return Expansion(model.support, sign * model.coef, -sign * model.b)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-from bench.competitor import Effort
+from bench.harness.competitor import Effort
 from bench.kernel.datasets import KernelDataset
 from bench.kernel.objective import dense, dual_bound, gaussian, judge
 from bench.kernel.solvers import DEFAULT, REFERENCES, SOLVERS

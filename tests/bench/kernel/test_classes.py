@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from bench.harness.results import Results
 from bench.kernel import classes
 from bench.kernel.pairs import Pairs
-from bench.results import Results
 
 GAMMA, C = 0.5, 2.0
 

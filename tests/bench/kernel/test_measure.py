@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from bench import ladder
-from bench.competitor import Effort
-from bench.kernel.fresh import measure_here
-from bench.kernel.measure import KernelMeasurement, KernelRung, measure
+from bench.harness.competitor import Effort
+from bench.harness.measure import measure
+from bench.harness.memory import measure_here
+from bench.harness.optimum import Optimum
 from bench.kernel.objective import Expansion
-from bench.kernel.solvers import KernelSolver
+from bench.kernel.report import typical
+from bench.kernel.solvers import SOLVERS, KernelSolver
 from bench.kernel.table2 import arrival, least
-from bench.optimum import Optimum
 from tests.bench.kernel.test_optimum import PAIR
 
 OPTIMUM = Optimum(0.5, 0.5)
@@ -30,7 +30,7 @@ class MadeUp(KernelSolver):
     def container(self, X):
         return X
 
-    def run(self, X, dataset, effort):
+    def run(self, X, problem, effort):
         if self.refusal:
             raise ValueError(self.refusal)
         self.calls.append(effort.tol)
@@ -47,13 +47,13 @@ def test_measure_judges_every_rung():
     assert [r.suboptimality for r in result.rungs] == pytest.approx([0.09, 0.0025, 0.000025])
     assert result.rungs[0].evaluations == 4
     assert result.rungs[0].n_support == 2
-    assert ladder.best(result.rungs, 1e-2) is not None
-    assert result.typical is result.rungs[-1]
+    assert result.best(1e-2) is not None
+    assert typical(result) is result.rungs[-1]
 
 
 def test_measure_keeps_the_words_of_a_solver_that_refuses():
     refused, done = run([MadeUp("a", "no such bias"), MadeUp("b")])
-    assert (refused.refusal, refused.rungs, refused.typical) == ("no such bias", [], None)
+    assert (refused.refusal, refused.rungs, typical(refused)) == ("no such bias", [], None)
     assert len(done.rungs) == 3
 
 
@@ -66,14 +66,6 @@ def test_measure_warms_up_before_it_climbs():
 def test_an_objective_below_the_bound_is_an_error():
     with pytest.raises(RuntimeError, match="certificate is wrong"):
         run([MadeUp()], Optimum(0.52, 0.52))
-
-
-def test_measurement_survives_being_saved():
-    from dataclasses import asdict
-
-    rung = KernelRung("tol 1", 1.0, 0.5, 0.1, None, 7, 2.5)
-    result = KernelMeasurement("s", [rung], 100, "")
-    assert KernelMeasurement.from_dict(asdict(result)) == result
 
 
 @pytest.mark.parametrize("goal", [1, 2, 3, 17, 100])
@@ -108,7 +100,7 @@ def test_extra_memory_sees_the_kernel_cache():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 5)), np.where(rng.random(2000) < 0.5, 1, -1)
     noise = KernelDataset("noise", X, y, 1 / 2000, X_test=X, y_test=y, gamma=1.0)
-    used = measure_here(noise, "libsvm", "tol 0.001", 60.0)
+    used = measure_here(noise, SOLVERS["libsvm"], Effort(tol=1e-3)).extra_bytes
     if used is None:
         pytest.skip("the kernel does not tell")
     assert used > 0.5 * 16e6

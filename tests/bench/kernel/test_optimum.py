@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench.harness import files
 from bench.kernel import optimum as module
 from bench.kernel.datasets import KernelDataset
 from bench.kernel.objective import Expansion
@@ -44,7 +45,7 @@ def test_a_wide_interval_is_refused():
 
 
 def test_the_optimum_is_kept_under_a_checksum_of_the_data(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "FILE", tmp_path / "optimum.json")
+    monkeypatch.setattr(files, "CACHE", tmp_path)
     asked = []
     monkeypatch.setattr(
         module, "long_runs", lambda dataset: asked.append(1) or {"good": always(1.0, -1.0)}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.svm import SVR
 
+from bench.harness.results import Results
 from bench.kernel import predict, regression
 from bench.kernel.classes import ClassSet
 from bench.kernel.regression import EPSILON, Judge, feasible
-from bench.results import Results
 
 
 class Model:
@@ -91,7 +91,7 @@ def test_predictions_are_compared_with_those_of_the_first(monkeypatch):
             return self.labels
 
     models = {"pegasos-auto": Says([1, 1, 0, 0]), "libsvm": Says([1, 1, 1, 0])}
-    monkeypatch.setattr(predict, "model_of", lambda name, data: models[name])
+    monkeypatch.setattr(predict, "model_of", lambda name, data, limit: models[name])
     X, y = np.zeros((4, 2)), np.zeros(4)
     rows = predict.measured(ClassSet(X, y, X, y), list(models), 1)
     assert [row["agrees"] for row in rows] == [1.0, 0.75]

@@ -1,27 +1,38 @@
 """The tables of the kernel page, what is kept, and the command line."""
 
+from dataclasses import asdict
+
 import pytest
 
+from bench.harness import files
+from bench.harness.ladder import Measurement, Rung
+from bench.harness.results import Results
 from bench.kernel import __main__ as command
-from bench.kernel import report
-from bench.kernel.measure import KernelMeasurement, KernelRung
-from bench.kernel.report import Results, Section, load, page, paper_table, save, section_table
+from bench.kernel.report import NAME, page, paper_table, row_key, section
 from bench.kernel.table2 import COMPETITORS, EPSILONS, LAMS, PAPER, Arrival, Row
 
-OURS = KernelMeasurement("ours", [KernelRung("tol 1", 0.5, 1.0005, 5e-4, 12_000, 30, 1.25)], 2e6)
-LIBSVM = KernelMeasurement("libsvm", [KernelRung("tol 1", 2.0, 1.0005, 5e-4, None, 31, 1.5)])
-INTELEX = KernelMeasurement("intelex", [KernelRung("tol 1", 1.0, 1.005, 5e-3, None, 31, 1.5)])
-REFUSED = KernelMeasurement("shy", refusal="no bias")
-SECTION = Section(
-    "usps8", "usps8 gamma=2", "3 x 2", (1.0, 1.0 + 1e-8), "somebody", 1.4,
-    [OURS, LIBSVM, INTELEX, REFUSED], 60.0, "yesterday",
-)  # fmt: skip
+OURS = [Rung("tol 1", 0.5, 1.0005, 5e-4, None, 12_000, 30, 1.25)]
+LIBSVM = [Rung("tol 1", 2.0, 1.0005, 5e-4, None, None, 31, 1.5)]
+INTELEX = [Rung("tol 1", 1.0, 1.005, 5e-3, None, None, 31, 1.5)]
+FOUND = [
+    Measurement("ours", rungs=OURS, extra_bytes=2e6),
+    Measurement("libsvm", rungs=LIBSVM),
+    Measurement("intelex", rungs=INTELEX),
+    Measurement("shy", refusal="no bias"),
+]
+PART = {
+    "title": "usps8 gamma=2",
+    "subtitle": "3 x 2",
+    "optimum": (1.0, 1.0 + 1e-8),
+    "source": "somebody",
+    "test_error": 1.4,
+    "measurements": [m.as_dict() for m in FOUND],
+    "limit": 60.0,
+    "date": "yesterday",
+}
 ROW = Row("usps8", 0.000381, (1.0, 1.0), 1.4, {COMPETITORS[0]: Arrival(3, 0.25, 1_500_000, 1.45)})
-RESULTS = Results(
-    {"processor": "abacus", "command": "python -m bench.kernel --slow"},
-    {"usps8": SECTION},
-    {"usps8": ROW},
-)
+FACTS = {"processor": "abacus", "command": "python -m bench.kernel --slow"}
+RESULTS = Results(NAME, FACTS, {"usps8": PART, row_key("usps8"): asdict(ROW)})
 
 
 def cells(line):
@@ -29,7 +40,7 @@ def cells(line):
 
 
 def test_section_shows_seconds_factors_dashes_and_models():
-    text = section_table(SECTION)
+    text = section(PART)
     lines = [cells(line) for line in text.splitlines() if line.startswith("| ")]
     ours, libsvm, intelex = lines[2:]
     assert ours == ["ours", "0.5 (4.0x / 2.0x)", "0.5 (4.0x / -)", "-", "1.000500 (5e-04)",
@@ -60,27 +71,32 @@ def test_page_names_machine_command_and_every_dataset():
 
 
 def test_results_survive_being_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "RESULTS", tmp_path / "results.json")
-    assert load() == Results()
-    save(RESULTS)
-    assert load() == RESULTS
+    monkeypatch.setattr(files, "CACHE", tmp_path)
+    monkeypatch.setattr(files, "PAGES", tmp_path)
+    assert Results.load(NAME) == Results(NAME)
+    results = Results(NAME, FACTS)
+    for key, part in RESULTS.parts.items():
+        results.put(key, part, page)
+    assert page(Results.load(NAME)) == page(RESULTS)
+    assert Row.from_dict(Results.load(NAME).parts[row_key("usps8")]) == ROW
 
 
 def test_a_run_of_some_solvers_writes_nothing(monkeypatch, tmp_path):
-    for name in ("RESULTS", "PAGE"):
-        monkeypatch.setattr(report, name, tmp_path / name)
-    monkeypatch.setattr(command, "one_section", lambda *a: SECTION)
+    for name in ("CACHE", "PAGES"):
+        monkeypatch.setattr(files, name, tmp_path)
+    monkeypatch.setattr(command, "one_part", lambda *a: PART)
     monkeypatch.setattr(command, "THREADS", 10_000)  # leave the tests their cores
     command.main(["--only", "usps8", "--solvers", "libsvm"])
     assert not list(tmp_path.iterdir())
     command.main(["--only", "usps8", "--tables", "1"])
-    assert {path.name for path in tmp_path.iterdir()} == {"RESULTS", "PAGE"}
+    assert {path.name for path in tmp_path.iterdir()} == {"kernel.md", "kernel_results.json"}
 
 
-def test_table_2_leaves_mnist_out_unless_slow(monkeypatch):
+def test_table_2_leaves_mnist_out_unless_slow(monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(command, "measure_row", lambda name, *a: asked.append(name) or ROW)
-    monkeypatch.setattr(command, "keep", lambda *a: None)
+    for name in ("CACHE", "PAGES"):
+        monkeypatch.setattr(files, name, tmp_path)
     monkeypatch.setattr(command, "THREADS", 10_000)  # leave the tests their cores
     command.main(["--tables", "2"])
     assert "mnist8" not in asked

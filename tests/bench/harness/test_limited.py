@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from bench.limited import within
+from bench.harness.limited import within
 
 pytestmark = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot fork here"

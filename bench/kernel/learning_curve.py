@@ -12,6 +12,7 @@ Evaluations are counted in two ways:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -60,8 +61,11 @@ def kernel_of_test_rows(dataset: KernelDataset) -> np.ndarray:
     )
 
 
-def course(solver, dataset: KernelDataset, K_test: np.ndarray, seed: int) -> Course:
-    """Return test errors at equally spaced logarithms of the steps taken."""
+def course(
+    solver, dataset: KernelDataset, K_test: np.ndarray, seed: int, limit: float = np.inf
+) -> Course:
+    """Return test errors at equally spaced logarithms of the steps taken, so many seconds long."""
+    end = time.perf_counter() + limit
     marks = iter(budgets(EPOCHS * len(dataset.y)))
     points, due = [], next(marks)
     for steps, counted, computed, coef in models(solver, dataset, seed):
@@ -70,6 +74,8 @@ def course(solver, dataset: KernelDataset, K_test: np.ndarray, seed: int) -> Cou
             wrong = np.where(scores >= 0.0, 1, -1) != dataset.y_test
             points.append((float(counted), float(computed), 100.0 * float(wrong.mean())))
             due = next((mark for mark in marks if mark > steps), np.inf)
+        if time.perf_counter() > end:
+            break
     return points
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bench.kernel import course as module
-from bench.kernel.course import SOLVERS_DRAWN, averaged, course, kernel_of_test_rows
+from bench.kernel import learning_curve as module
+from bench.kernel.learning_curve import SOLVERS_DRAWN, averaged, course, kernel_of_test_rows
 from bench.kernel.objective import dense, gaussian
 from tests.bench.kernel.test_objective import drawn
 

@@ -7,6 +7,7 @@ fork are not to be called from here.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import traceback
 import warnings
@@ -31,7 +32,7 @@ def within(limit: float, work: Callable[[], tuple[float, Any]]) -> tuple[float, 
         child.start()
     sender.close()
     try:
-        if not receiver.poll(limit + GRACE):
+        if not receiver.poll(limit + GRACE if math.isfinite(limit) else None):
             return limit, None
         is_done, answer = receiver.recv()
     except EOFError as error:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.ladder import SHORT
-from bench.limited import within
+from bench.harness.ladder import SHORT
+from bench.harness.limited import within
 
 
 @dataclass
@@ -62,13 +62,3 @@ def proven_gap(model: Any) -> float | None:
     """Return the relative gap that a model of ours has proven, the largest of several."""
     certificate = getattr(model, "certificate_", None)
     return None if certificate is None else float(np.max(certificate.relative_gap))
-
-
-def gap_text(gap: float | None) -> str:
-    """Write a relative gap."""
-    return "-" if gap is None else f"{gap:.1e}"
-
-
-def missed(gap: float | None, threshold: float) -> str:
-    """Return how far a fit is off where it is further than a threshold, for a cell of a table."""
-    return "" if gap is not None and gap <= threshold else f" (only {gap_text(gap)})"

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from bench.ordinary.solvers.base import UNLIMITED, TableSolver, model_of
+from bench.solvers.base import LinearSolver, asked, model_of
 
 TOLS = {
     "lbfgs": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8),
@@ -19,8 +19,9 @@ TOLS = {
 }
 
 
-class LogisticRegressionSolver(TableSolver):
+class LogisticRegressionSolver(LinearSolver):
     package = "scikit-learn"
+    survives_a_fork = True
 
     def __init__(self, method):
         self.method = method
@@ -28,13 +29,13 @@ class LogisticRegressionSolver(TableSolver):
         self.problems = (("logistic", "regularized" if method == "liblinear" else "free"),)
         self.tols = TOLS[method]
 
-    def run(self, X, task, effort):
+    def run(self, X, problem, effort):
         alone = LogisticRegression(
-            C=task.C, solver=self.method, tol=effort.tol, max_iter=UNLIMITED, random_state=0
+            C=problem.C, solver=self.method, random_state=0, **asked(effort._replace(epochs=None))
         )
-        if task.n_models == 1:
-            alone.fit(X, task.y)
+        if problem.n_models == 1:
+            alone.fit(X, problem.y)
             return model_of(alone.coef_, alone.intercept_)
-        models = OneVsRestClassifier(alone).fit(X, task.y).estimators_
+        models = OneVsRestClassifier(alone).fit(X, problem.y).estimators_
         coef = np.vstack([model.coef_ for model in models])
         return model_of(coef, np.concatenate([model.intercept_ for model in models]))

@@ -3,20 +3,22 @@
 import numpy as np
 import pytest
 
-from bench import ladder as module
-from bench.datasets import Dataset
-from bench.datasets.base import checksum
-from bench.fresh import measure_here
-from bench.ladder import Rung, is_over
-from bench.measure import Measurement, climber, judged, measure
-from bench.optimum import Optimum, certified_optimum
-from bench.solvers import Effort
-from bench.solvers.base import Solver
+from bench import linear
+from bench.harness import ladder as module
+from bench.harness.competitor import Effort
+from bench.harness.files import checksum
+from bench.harness.ladder import Measurement, Rung, is_over
+from bench.harness.measure import climber, measure
+from bench.harness.memory import measure_here
+from bench.harness.optimum import Optimum
+from bench.optimum import certified_optimum
+from bench.solvers import SOLVERS, LinearSolver
+from bench.task import Model, Task
 
 X = np.eye(4)
 y = np.array([1, -1, 1, -1])
 LAM = 0.25  # = 1/n: the optimum is w = y, since each row then sits exactly at its margin
-DATASET = Dataset("toy", X, y, LAM)
+TASK = Task("toy", X, y, LAM)
 OPTIMUM = Optimum(LAM / 2 * 4, LAM / 2 * 4)
 
 
@@ -29,7 +31,7 @@ class Clock:
         return self.now
 
 
-class MadeUp(Solver):
+class MadeUp(LinearSolver):
     """Reaches w = (1 - 2^-epochs) y in `epochs` seconds."""
 
     package = "numpy"
@@ -37,13 +39,13 @@ class MadeUp(Solver):
     def __init__(self, name, clock, seconds=1.0):
         self.name, self.clock, self.seconds, self.calls = name, clock, seconds, []
 
-    def ladder(self):
+    def ladder(self, limit, is_large=False):
         return tuple(Effort(epochs=k) for k in (1, 2, 4, 8, 16, 32))
 
-    def run(self, X, y, lam, effort):
-        self.calls.append((len(y), effort.epochs))
+    def run(self, X, problem, effort):
+        self.calls.append((len(problem.y), effort.epochs))
         self.clock.now += self.seconds * effort.epochs
-        return (1 - 0.5**effort.epochs) * (X.T @ y)
+        return Model((1 - 0.5**effort.epochs) * (X.T @ problem.y)[:, None], np.zeros(1))
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def clock(monkeypatch):
 
 
 def run(solvers, **options):
-    return measure(DATASET, solvers, OPTIMUM, say=lambda line: None, **options)
+    return measure(TASK, solvers, OPTIMUM, say=lambda line: None, **options)
 
 
 def test_measure_takes_the_fastest_rung_below_each_threshold(clock):
@@ -73,8 +75,8 @@ def test_measure_stops_before_a_rung_that_would_break_the_limit(clock):
 
 
 def test_measure_times_the_row_rate_between_one_and_five_epochs(clock):
-    (result,) = run([MadeUp("a", clock, seconds=16e-9)])
-    assert result.ns_per_entry == pytest.approx(16.0 / 16)  # 4 x 4 stored entries
+    rate = linear.row_rate(MadeUp("a", clock, seconds=16e-9), TASK, repeats=3)
+    assert rate == pytest.approx(16.0 / 16)  # 4 x 4 stored entries
 
 
 def test_measure_lets_solvers_take_turns(clock):
@@ -99,30 +101,30 @@ def test_measure_repeats_short_rungs_and_keeps_the_shortest_time(clock):
     (result,) = run([solver], repeats=1)
     slow = result.best(1e-2).seconds
     solver.seconds = 0.05
-    module.repeat([climber(DATASET, solver, OPTIMUM, result.rungs)], repeats=3)
+    module.repeat([climber(TASK, solver, OPTIMUM, 60.0, result)], repeats=3)
     assert result.best(1e-2).seconds == pytest.approx(slow / 2)
 
 
 def test_time_that_only_the_adapter_is_to_blame_for_is_taken_off(clock):
     class Clumsy(MadeUp):
-        def run(self, X, y, lam, effort):
+        def run(self, X, problem, effort):
             self.clock.now += 100.0
             self.untimed += 100.0
-            return super().run(X, y, lam, effort)
+            return super().run(X, problem, effort)
 
     (result,) = run([Clumsy("a", clock)])
     assert result.best(1e-2).seconds == pytest.approx(4)
 
 
 def test_ladder_growth_is_taken_from_the_last_two_rungs():
-    rungs = [Rung("", 1.0, 1.0, 1.0), Rung("", 5.0, 1.0, 1.0)]
-    assert is_over(rungs, limit=24.0)
-    assert not is_over(rungs, limit=26.0)
-    assert not is_over([], limit=0.0)
+    result = Measurement("a", rungs=[Rung("", 1.0, 1.0, 1.0), Rung("", 5.0, 1.0, 1.0)])
+    assert is_over(result, limit=24.0)
+    assert not is_over(result, limit=26.0)
+    assert not is_over(Measurement("a"), limit=0.0)
 
 
 def test_a_fit_that_was_ended_ends_its_ladder():
-    asked, rungs = [], []
+    asked, result = [], Measurement("a")
 
     def fit(effort):
         asked.append(effort.epochs)
@@ -130,18 +132,20 @@ def test_a_fit_that_was_ended_ends_its_ladder():
 
     ladder = tuple(Effort(epochs=k) for k in (1, 2, 4))
     judge = lambda effort, seconds, model: Rung(str(effort), seconds, 1.0, 1.0)  # noqa: E731
-    module.climb([module.Climber("a", ladder, fit, judge, rungs)], 60.0, lambda line: None)
+    module.climb([module.Climber(result, ladder, fit, judge)], 60.0, lambda line: None)
     assert asked == [1, 2]
-    assert [rung.effort for rung in rungs] == ["1 epochs"]
+    assert [rung.effort for rung in result.rungs] == ["1 epochs"]
 
 
 def test_an_objective_below_the_certified_bound_is_an_error():
     with pytest.raises(RuntimeError, match="certificate is wrong"):
-        judged(DATASET, Optimum(0.6, 0.6), Effort(epochs=1), 1.0, y.astype(float))
+        measure(TASK, [MadeUp("a", Clock())], Optimum(0.7, 0.7), say=lambda line: None)
 
 
 def test_measurement_survives_being_saved():
-    result = Measurement("d", "s", [Rung("1 epochs", 1.0, 0.5, 0.1)], 2.0, 0.5, 100)
+    result = Measurement(
+        "s", True, [Rung("1 epochs", 1.0, 0.5, 0.1, 0.2, 7, 3, 2.5)], 2.0, 0.5, 100
+    )
     assert Measurement.from_dict(result.as_dict()) == result
 
 
@@ -152,7 +156,7 @@ def test_optimum_never_understates_suboptimality():
 
 
 def test_certified_optimum_of_a_problem_solved_by_hand():
-    optimum = certified_optimum(X, y, LAM)
+    optimum = certified_optimum(TASK, None)
     assert optimum.dual - 1e-12 <= 0.5 <= optimum.primal + 1e-12
 
 
@@ -164,15 +168,17 @@ def test_checksum_notices_a_changed_label_and_a_changed_value():
 
 
 def test_sample_has_every_class_and_the_same_container():
-    rows, labels = Dataset("toy", X, np.array([0, 1, 2, 1]), LAM).sample(rows=3)
-    assert set(labels.tolist()) == {0, 1, 2}
-    assert rows.dtype == X.dtype
+    few = Task("toy", X, np.array([0, 1, 2, 1]), LAM).few(rows=3)
+    assert set(few.y.tolist()) == {0, 1, 2}
+    assert few.X.dtype == X.dtype
 
 
 @pytest.mark.slow
 def test_extra_memory_sees_a_copy_of_the_data():
-    big = Dataset("big", np.ones((100_000, 50)), np.tile([1, -1], 50_000), 1.0)
-    fresh = measure_here(big, "linearsvc")  # liblinear copies to 16 bytes per entry
+    big = Task("big", np.ones((100_000, 50)), np.tile([1, -1], 50_000), 1.0)
+    fresh = measure_here(
+        big, SOLVERS["linearsvc"], linear.FRESH
+    )  # liblinear copies to 16 bytes per entry
     if fresh.extra_bytes is None:
         pytest.skip("the kernel does not tell")
     assert fresh.extra_bytes > 0.9 * 16 * big.stored
