@@ -6,6 +6,7 @@ them all and goes on. Data and portions of work are small: runs stop in the midd
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pegasos.around import Around
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.problem.gram import Gram
@@ -24,7 +26,7 @@ from pegasos.problem.kernels import Gaussian, Polynomial
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import blocks, make_problem
 from pegasos.progress import Watch
-from pegasos.solve import Around, Run
+from pegasos.solve import Run
 from pegasos.solvers import auto
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
@@ -190,8 +192,13 @@ def through_a_file(data):
 
 
 def interrupted(case, calls):
-    """Save a run after so many calls; return the file and what the run came to in the end."""
+    """Save a run after so many calls; return the file and what the run came to in the end.
+
+    Its clock goes by fits and starts, for the clock has no say.
+    """
     run = begin(*case)
+    tick = itertools.accumulate(np.random.default_rng(calls).exponential(size=100_000).tolist())
+    run.around.seconds = lambda: next(tick)
     for _ in range(calls):
         run.advance()
     return through_a_file(run.save()), outcome_of(run)
