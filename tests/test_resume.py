@@ -1,12 +1,12 @@
 """A run that is saved, loaded in another process and gone on with: the same bits, every solver.
 
-The parent stops every run of a list after a random number of calls of `advance`; one child loads
-them all and goes on. Small data and small portions of work, so that runs stop in the middle of
-things.
+Every run of a list is stopped after a random number of calls of `advance`; one child process loads
+them all and goes on. Data and portions of work are small: runs stop in the middle of things.
 """
 
 import hashlib
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pegasos.around import Around
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.problem.gram import Gram
@@ -25,7 +26,7 @@ from pegasos.problem.kernels import Gaussian, Polynomial
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import blocks, make_problem
 from pegasos.progress import Watch
-from pegasos.solve import Around, Run
+from pegasos.solve import Run
 from pegasos.solvers import auto
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
@@ -46,6 +47,7 @@ from pegasos.solvers.kernel.perceptron import KernelPerceptron
 from pegasos.solvers.linear import cocoa, groups, pegasos, perceptron, sgd
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.perceptron import Perceptron
+from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
 from pegasos.solvers.newton import newton
 from pegasos.state import to_data
@@ -54,19 +56,26 @@ HANGS = 300  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
-def in_small_portions():
-    """Have solvers look up often, as they do on large data."""
-    for module in (pegasos, sgd, perceptron):
-        module.blocks = lambda rows: blocks(rows, 60)
-    newton.FIRST_PART, newton.ROWS_PER_COLUMN = 2, 2
-    cocoa.LARGE, cocoa.VALUES_PER_ROUND, cocoa.VALUES_PER_WEIGHT = 1, 1, 0
-    lookahead.VALUES_ENOUGH, lookahead.VALUES_PER_CALL = 100, 1000
-    inner.VALUES_PER_CALL = lasvm.VALUES_PER_CALL = 400
-    lasvm_state.KERNEL_VALUES, lasvm.SCRATCH_VALUES = 400, 3000
-    parts.ROWS, parts.MANY = 8, 2
-    kernel_perceptron.BLOCK, kernel_perceptron.PENDING = 16, 8
-    batch_perceptron.VALUES_PER_CALL, batch_perceptron.KERNEL_VALUES = 1000, 300
-    Gram._values_at_a_time = lambda gram: 10 * gram.n
+SMALL_PORTIONS = [
+    *((module, "blocks", lambda rows: blocks(rows, 60)) for module in (pegasos, sgd, perceptron)),
+    *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),
+    *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
+    (cocoa, "VALUES_PER_WEIGHT", 0),
+    (groups, "LARGE", 1),
+    (lookahead, "VALUES_ENOUGH", 100),
+    (lookahead, "VALUES_PER_CALL", 1000),
+    (inner, "VALUES_PER_CALL", 400),
+    (parts, "ROWS", 8),
+    (parts, "MANY", 2),
+    (lasvm, "VALUES_PER_CALL", 400),
+    (lasvm, "SCRATCH_VALUES", 3000),
+    (lasvm_state, "KERNEL_VALUES", 400),
+    (kernel_perceptron, "BLOCK", 16),
+    (kernel_perceptron, "PENDING", 8),
+    (batch_perceptron, "VALUES_PER_CALL", 1000),
+    (batch_perceptron, "KERNEL_VALUES", 300),
+    (Gram, "_values_at_a_time", lambda gram: 10 * gram.n),
+]  # have solvers look up often, as they do on large data
 
 
 def data(n=60, K=1, is_sparse=False, regression=False):
@@ -145,17 +154,17 @@ def cases():
 
 
 def begin(make, positional, named):
-    """Start a run; a few models of SDCA are groups of their own."""
+    """Start a run."""
     problem, solver, limits = make(*positional, **named)
     run = Run(problem, limits, Around(problem.costs.loss, Watch()))
-    groups.LARGE, auto.RATES = 1, auto.Rates()
     run.start(solver, seed=3)
     if isinstance(solver, Auto):  # so that it is changed on the way
-        run.choice = auto.Choice(LINEAR_SOLVERS["sdca"].solver(), "", 1.0, 10.0)
+        run.choice = auto.Choice(SDCA(), "", 1.0, 10.0)
         run.state = run.solver.start(problem, 3, None)
-    for state in getattr(run.state, "groups", [run]):
-        if hasattr(state.state, "values_per_call"):
-            state.state.values_per_call = 60
+    if isinstance(run.solver, SDCA):
+        of_models = run.state.groups if isinstance(run.state, groups.Groups) else [run]
+        for each in of_models:
+            each.state.values_per_call = 60
     return run
 
 
@@ -183,8 +192,13 @@ def through_a_file(data):
 
 
 def interrupted(case, calls):
-    """Save a run after so many calls; return the file and what the run came to in the end."""
+    """Save a run after so many calls; return the file and what the run came to in the end.
+
+    Its clock goes by fits and starts, for the clock has no say.
+    """
     run = begin(*case)
+    tick = itertools.accumulate(np.random.default_rng(calls).exponential(size=100_000).tolist())
+    run.around.seconds = lambda: next(tick)
     for _ in range(calls):
         run.advance()
     return through_a_file(run.save()), outcome_of(run)
@@ -208,31 +222,31 @@ def go_on(case, file):
     return outcome_of(Run.load(problem, limits, around, saved))
 
 
-def parent(path):
-    """Save all runs into one file; print what they came to uninterrupted, and though saved."""
+def saved_runs(path, stops):
+    """Save all runs into one file; return what they came to uninterrupted, and though saved."""
     found, files = {}, {}
     for name, case in cases().items():
         calls, whole = calls_of(case)
         random = np.random.default_rng(zlib.crc32(name.encode()))
-        for stop in sorted({int(random.integers(calls)) for _ in range(3)}):
-            key = f"{name}: {stop} of {calls} calls"
+        for stop in np.unique(random.integers(calls, size=stops)):
             file, end = interrupted(case, stop)
+            key = f"{name} @ {stop} of {calls}"
             files[key] = np.frombuffer(file, dtype=np.uint8)
-            found[key] = [whole, end]
+            found[key] = whole, end
     np.savez(path, **files)
     return found
 
 
-def child(path):
-    """Load all runs and go on with them; print what they come to."""
-    all_cases = cases()
+def loaded_runs(path):
+    """Load all runs and go on with them; return what they come to."""
+    known = cases()
     with np.load(path, allow_pickle=False) as files:
-        return {key: go_on(all_cases[key.split(":")[0]], files[key].tobytes()) for key in files}
+        return {key: go_on(known[key.split(" @ ")[0]], files[key].tobytes()) for key in files}
 
 
-def process(*arguments):
+def in_another_process(path):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", __file__, *arguments],
+        [sys.executable, "-W", "ignore", __file__, path],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PEGASOS_QUIET": "1"},
         capture_output=True,
         text=True,
@@ -243,16 +257,19 @@ def process(*arguments):
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
-def test_a_run_goes_on_in_another_process_with_the_same_bits(tmp_path):
+@pytest.mark.parametrize("stops", [1, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_run_goes_on_in_another_process_with_the_same_bits(stops, tmp_path, monkeypatch):
+    for portion in SMALL_PORTIONS:
+        monkeypatch.setattr(*portion)
     path = str(tmp_path / "runs.npz")
-    before, after = process("parent", path), process("child", path)
+    before = saved_runs(path, stops)
+    after = in_another_process(path)
     assert before.keys() == after.keys()
-    for key, (whole, saved) in before.items():
-        assert saved == whole, f"{key}: saving changed the run"
-        assert after[key] == whole, key
+    assert {key for key, (whole, saved) in before.items() if saved != whole} == set()
+    assert {key for key, (whole, _) in before.items() if after[key] != whole} == set()
 
 
 if __name__ == "__main__":
-    in_small_portions()
-    print(json.dumps({"parent": parent, "child": child}[sys.argv[1]](sys.argv[2])))
+    for owner, name, value in SMALL_PORTIONS:
+        setattr(owner, name, value)
+    print(json.dumps(loaded_runs(sys.argv[1])))

@@ -7,14 +7,13 @@ between any two steps: saved, and loaded in another process, it goes on with the
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from pegasos.around import Around, Decided
 from pegasos.certificate.definiteness import definiteness
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.offer import Offer
@@ -23,12 +22,10 @@ from pegasos.certificate.schedule import Schedule
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
-from pegasos.disk_cache import how_often
 from pegasos.interrupt import Interrupted, Interrupts
-from pegasos.problem.custom_loss import is_custom
 from pegasos.problem.gram import Gram, Kernelized
 from pegasos.problem.objective import Problem
-from pegasos.progress import Compilation, Log, Watch, logger
+from pegasos.progress import Watch, logger
 from pegasos.solvers.auto import Auto, Choice
 from pegasos.solvers.protocol import Advance, Solver
 from pegasos.state import from_data, to_data
@@ -39,10 +36,6 @@ ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive sem
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 FINEST = 1e-12  # relative gap beyond which no solver is chosen for its accuracy
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
-COMPILES = "compiling for this kind of data (about 10 s), {}"
-COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
-
-Decided = Callable[[FloatArray, FloatArray], Any]
 
 
 @dataclass(frozen=True)
@@ -86,46 +79,6 @@ def solve(
         while run.outcome is None:
             run.advance()
         return run.finish()
-
-
-def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
-    """Tell which decision values keep their sign, given bounds on them."""
-    return (low > 0.0) | (high < 0.0)
-
-
-def compilation_for(loss: Any, watch: Watch) -> Compilation:
-    """Return what measures compiling for a loss, and announces it."""
-    text = COMPILES_OWN_LOSS if is_custom(loss) else COMPILES.format(how_often())
-    return Compilation(watch.announce, text)
-
-
-class Around:
-    """What is around a run and never saved: its watch, Ctrl-C, the clock; see `solve`."""
-
-    def __init__(
-        self,
-        loss: Any,
-        watch: Watch | None = None,
-        decided: Decided | None = None,
-        interrupts: Interrupts | None = None,
-    ) -> None:
-        self.watch = watch or Log()
-        self.decided = decided or has_settled_sign
-        self.interrupts = interrupts or Interrupts()
-        self.compilation = compilation_for(loss, self.watch)
-        self._begin, self._open = time.perf_counter(), ExitStack()
-
-    def __enter__(self) -> Around:
-        for part in (self.interrupts, self.watch, self.compilation):
-            self._open.enter_context(part)
-        return self
-
-    def __exit__(self, *details: Any) -> None:
-        self._open.__exit__(*details)
-
-    def seconds(self) -> float:
-        """Return the seconds since the beginning, without those spent compiling."""
-        return time.perf_counter() - self._begin - self.compilation.seconds
 
 
 class Run:

@@ -469,3 +469,21 @@ def test_a_row_that_failed_to_come_in_costs_no_other_its_place(monkeypatch):
     assert gram.slot_of[19] >= 0
     for i in (19, 6, 7):
         np.testing.assert_allclose(gram.store[gram.slot_of[i]], K[i], rtol=1e-12)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_rows_are_held_again_whatever_the_budget_of_another_matrix(is_wide):
+    X = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    gram, other = (Gram(Polynomial(1.0, 1.0, 2), as_rows(X), budget) for budget in (10**7, 10**8))
+    if is_wide:
+        gram.widen()
+    gram.hold(np.array([7, 3]))
+    gram.hold(np.array([3, 30]))
+    other.hold_again(gram.held())
+    assert other.precision == gram.precision
+    assert (other.capacity, other.block_rows) == (gram.capacity, gram.block_rows)
+    np.testing.assert_array_equal(other.slot_of, gram.slot_of)
+    np.testing.assert_array_equal(other.store[:3], gram.store[:3])
+    np.testing.assert_array_equal(other.last_use, gram.last_use)
+    assert (other.clock, other.evaluations, other.hits, other.misses) == (2, 120, 1, 3)

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -41,6 +41,12 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     models (`_weights`) and how new rows are scored (`_scored`).
     """
 
+    # What parameters mean where an estimator does not have them.
+    bias_scale: float = 1.0
+    stop: str = "gap"  # a regressor has no decisions to wait for
+    n_jobs: int | None = None
+    _has_kernel: ClassVar[bool] = False
+
     intercept_: FloatArray
     certificate_: Certificate
     _ball: Ball | PairBalls | None
@@ -65,7 +71,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         self.C_, self.lam_ = lam_of(self.C, self.lam, S)
         problem = make_problem(
             parameters.loss, self._container(rows), Y, sample_weight, self.lam_, parameters.bias,
-            getattr(self, "bias_scale", 1.0),
+            self.bias_scale,
         )  # fmt: skip
         stopping = self._stopping(parameters, rows, Y)
         precision = float_type(rows)
@@ -166,7 +172,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         """
         for name in params:
             owner, nested, option = name.partition("__")
-            value = params.get(owner, getattr(self, owner, None))
+            value = params.get(owner, vars(self).get(owner))
             if nested and owner in ("solver", "loss", "kernel") and isinstance(value, str):
                 advice = (
                     "kernels have no options of their own: set gamma, degree or coef0"

@@ -226,7 +226,7 @@ class PegasosClassifier(Classification, LinearEstimator):
             raise InvalidParameter(
                 'class_weight="balanced" needs all rows; give partial_fit a dict of class weights.'
             )
-        is_first = not hasattr(self, "classes_")
+        is_first = "classes_" not in vars(self)
         labels = self._stream_labels(classes)
         rows, y = checked_data(self, X, y, reset=is_first)
         codes = labels.codes(y)

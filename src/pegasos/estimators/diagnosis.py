@@ -69,7 +69,7 @@ def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
     """Name the most likely cause and one remedy."""
     certificate = solution.certificate
     if solution.outcome is Outcome.ROUNDING:
-        is_coarse = float_type(rows) == np.float32 and not hasattr(estimator, "kernel")
+        is_coarse = float_type(rows) == np.float32 and not estimator._has_kernel
         return (
             "Numbers of this size are not exact enough for this tolerance: scale the columns, or "
             f"lower C{', or pass float64 data' if is_coarse else ''}."
@@ -79,7 +79,7 @@ def advice(estimator: Any, solution: Solution, rows: Rows) -> str:
     if is_near:
         return _wait(solution, epochs)
     scales = column_scales(rows)
-    if scales.offset >= FAR and getattr(estimator, "bias", "free") in ("none", "regularized"):
+    if scales.offset >= FAR and estimator.bias in ("none", "regularized"):
         return _centre(estimator, scales)
     is_weak = estimator.C_ * scales.mean_square >= HUGE
     is_large, is_sparse = scales.most >= LARGE, isinstance(rows, CsrRows)
@@ -197,7 +197,7 @@ def _column_moments(rows: Rows) -> tuple[FloatArray, FloatArray, FloatArray, flo
 
 
 def _column(estimator: Any, j: int) -> str:
-    names = getattr(estimator, "feature_names_in_", None)
+    names = vars(estimator).get("feature_names_in_")
     return f"column {j}" if names is None else repr(str(names[j]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -53,6 +53,8 @@ class Expansion(NamedTuple):
 
 class KernelEstimator(CertifiedEstimator):
     """Fit K kernel models side by side."""
+
+    _has_kernel: ClassVar[bool] = True
 
     support_: Any
     support_vectors_: Any

@@ -275,7 +275,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         """
         parameters = self._parameters()
         check_stream(self, parameters.loss)
-        is_first = not hasattr(self, "classes_")
+        is_first = "classes_" not in vars(self)
         labels = self._stream_labels(classes)
         rows, y = checked_data(self, X, y, reset=is_first)
         codes = labels.codes(y)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.around import compilation_for
 from pegasos.certificate.stopping import Certificate, Outcome
 from pegasos.certificate.trace import Trace
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, shape
@@ -36,7 +37,6 @@ from pegasos.problem.kernels import Precomputed
 from pegasos.problem.pairs import matrix
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import Watch, watch_for
-from pegasos.solve import compilation_for
 
 MULTICLASS, SHAPES = ("ovo", "ovr"), ("ovr", "ovo")
 VALUES_AT_A_TIME = 16_000_000  # decision values of pairs that are made into labels together

@@ -14,7 +14,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, Rows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.kernels import Kernel
+from pegasos.problem.kernels import Custom, Kernel, Linear, Precomputed
 from pegasos.problem.losses import Hinge
 from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.kernel.online import OnlineModel
@@ -47,10 +47,12 @@ def check_same_kernel(estimator: Any, kernel: Kernel) -> None:
 
     A `gamma` that is a name stands for what the first rows gave.
     """
-    gamma = getattr(kernel, "gamma", 0.0) if isinstance(estimator.gamma, str) else estimator.gamma
+    gamma = estimator.gamma
+    if isinstance(gamma, str):
+        gamma = 0.0 if isinstance(kernel, Linear | Precomputed | Custom) else kernel.gamma
     wanted = estimator._kernel_with(float(gamma))
     if type(wanted) is not type(kernel) or wanted != kernel:
-        given = {name: getattr(estimator, name) for name in ("gamma", "coef0", "degree")}
+        given = {name: vars(estimator)[name] for name in ("gamma", "coef0", "degree")}
         raise InvalidParameter(
             f"partial_fit goes on with the kernel of the first call, {kernel!r}; now "
             f"kernel={estimator.kernel!r}, "

@@ -43,8 +43,8 @@ class LinearEstimator(CertifiedEstimator):
         if state is None:
             return None
         d = np.atleast_2d(self.coef_).shape[1]
-        A = getattr(state, "A", None)  # the perceptron has no dual numbers to go on from
-        return state if d == self.n_features_in_ and A is not None and A.shape == Y.shape else None
+        fits = d == self.n_features_in_ and state.A is not None and state.A.shape == Y.shape
+        return state if fits else None
 
     def _go_on(
         self, parameters: Parameters, rows: Rows, Y: FloatArray, sample_weight: FloatArray | None

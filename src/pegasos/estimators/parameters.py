@@ -86,14 +86,12 @@ def checked_parameters(
     """
     lam_of(estimator.C, estimator.lam, 1.0)
     one_of(estimator.bias, "bias", BIASES)
-    scale = getattr(estimator, "bias_scale", 1.0)
-    positive(scale, "bias_scale", "It is the value of the constant feature.")
+    positive(estimator.bias_scale, "bias_scale", "It is the value of the constant feature.")
     positive(estimator.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
     whole(estimator.max_iter, "max_iter", "It limits the passes over the data; None is the default")
     if estimator.max_time is not None:
         positive(estimator.max_time, "max_time", "It is in seconds; None means no limit.")
-    stop = getattr(estimator, "stop", "gap")  # a regressor has no decisions to wait for
-    one_of(stop, "stop", ("gap", "decisions"))
+    one_of(estimator.stop, "stop", ("gap", "decisions"))
     yes_or_no(estimator.warm_start, "warm_start")
     threads_of(estimator)
     if not isinstance(estimator.verbose, bool | int | np.integer) or estimator.verbose < 0:
@@ -107,7 +105,7 @@ def checked_parameters(
         tol=float(estimator.tol),
         max_iter=None if estimator.max_iter is None else int(estimator.max_iter),
         max_time=np.inf if estimator.max_time is None else float(estimator.max_time),
-        stop=stop,
+        stop=estimator.stop,
         is_auto=isinstance(estimator.solver, str) and estimator.solver == "auto",
     )
 
@@ -182,7 +180,7 @@ def whole(number: Any, name: str, advice: str) -> None:
 
 def threads_of(estimator: Any) -> int | None:
     """Return the limit on threads that `n_jobs` sets, None for all cores; refuse other values."""
-    n_jobs = getattr(estimator, "n_jobs", None)
+    n_jobs = estimator.n_jobs
     is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if n_jobs is None or (is_whole and n_jobs == -1):
         return None

@@ -199,7 +199,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         """
         loss = regression_loss(self.loss, self.epsilon)
         parameters = checked_parameters(self, loss, stream_solver(self.solver, self.bias))
-        rows, y = checked_data(self, X, y, reset=not hasattr(self, "coef_"))
+        rows, y = checked_data(self, X, y, reset="coef_" not in vars(self))
         targets = checked_numbers(y)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
         if isinstance(loss, CustomLoss):

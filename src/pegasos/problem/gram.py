@@ -282,6 +282,7 @@ class Gram(Kernelized):
         """Return which rows are held, and their values, as plain data (`state`)."""
         used = self.used
         return {
+            "budget": self.budget,
             "precision": self.precision.str,
             "values": self.store[:used],
             "owner": self.owner[:used],
@@ -292,9 +293,12 @@ class Gram(Kernelized):
         }
 
     def hold_again(self, held: dict[str, Any]) -> None:
-        """Hold the rows that another matrix of the same rows and budget held."""
-        if held["precision"] != self.precision.str:
-            self.widen()
+        """Hold the rows that another matrix of the same rows held; take on its memory budget."""
+        is_wider = held["precision"] != self.precision.str
+        if is_wider or held["budget"] != self.budget:
+            self.budget, self.store = held["budget"], np.empty((0, self.n))
+            own = self.in_double if is_wider else side(self.kernel, self.rows)
+            self._set_up(own, np.dtype(held["precision"]))
         owner = held["owner"]
         used = self.used = len(owner)
         self.store[:used], self.owner[:used] = held["values"], owner

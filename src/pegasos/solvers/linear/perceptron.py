@@ -110,6 +110,10 @@ class PerceptronState:
     position: int = 0
     passes: int = 0
 
+    @property
+    def A(self) -> None:  # noqa: N802
+        """There are no dual numbers to go on from."""
+
 
 @dataclass
 class Perceptron(Options, Solver):
