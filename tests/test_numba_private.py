@@ -94,6 +94,22 @@ def fit():
     return [model.decision_function(X).tolist() for model in (linear, kernel)]
 
 
+def use_instructions():
+    """Compile every instruction: kernels that are found on disk are not compiled again."""
+    from pegasos.numba_private.intrinsics import larger, power_of_two, prefetch
+    from pegasos.numba_private.register_sums import weighted_strip
+
+    @numba.njit
+    def use(strip, x, chosen, single, out):
+        prefetch(x, 0)
+        weighted_strip(strip, x, chosen, 0, 2, out)
+        return larger(out[0], x[0]), power_of_two(single), power_of_two(6755399441055741.0)
+
+    x, single = np.arange(24.0), np.float32(12582909.0)  # 1.5 * 2^52 - 3 and 1.5 * 2^23 - 3
+    assert use(np.ones((3, 24)), x, np.array([0, 2]), single, x.copy()) == (1.0, 0.125, 0.125)
+    assert (power_of_two(single), power_of_two(6755399441055741.0)) == (0.125, 0.125)
+
+
 def run(names):
     """Fit in a process without the things named; return what it printed."""
     kept = Path(os.environ.get("NUMBA_CACHE_DIR", Path(__file__).parents[1] / ".cache"))
@@ -167,6 +183,7 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         REMOVALS[name][0]()
     found = fit()
+    use_instructions()
     from pegasos.numba_private import absent
 
     print(json.dumps([absent, found]))
