@@ -1,11 +1,12 @@
 # make demo    set up and show what the library does
 # make test    set up, lint, and run every test that needs no data set (`check` is the same)
 # make lint    style, types, layers and file sizes only
+# make test-oldest   some tests with the oldest versions that pyproject.toml allows (Python 3.11)
 # make slow    the slow tests, and those on real data in the folder PEGASOS_DATA
 # make hostile certificates of FITS=1000 cruel fits against an oracle of their own (some minutes)
 # make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
 # make bench-ordinary   the same on ordinary tables, text and kernels; about 25 minutes on two cores
-# make clean   remove caches and build products (`distclean` also removes .venv)
+# make clean   remove caches and build products (`distclean`: also .venv and .venv-oldest)
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -15,6 +16,8 @@ MAKEFLAGS += --no-builtin-rules
 
 PYTHON ?= python3
 VENV ?= .venv
+VENV_OLDEST ?= .venv-oldest
+PYTHON_OLDEST ?= python3.11
 JOBS ?= 2
 PYTEST_ARGS ?=
 FITS ?= 1000
@@ -37,8 +40,8 @@ PYTHON_FOLDERS := $(wildcard src tests bench examples)
 # Where compiled code reads and writes arrays: the part worth checking bounds on.
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
 
-.PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled slow hostile \
-        data bench bench-ordinary bench-kernel caches clean distclean
+.PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
+        hostile data bench bench-ordinary bench-kernel caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -96,6 +99,26 @@ test-bounds: setup caches
 test-uncompiled: setup
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'fast and not slow and not data' $(PYTEST_ARGS) tests
 
+# Not part of `test`: all is installed and compiled once more. The tests are of what a version can
+# break: examples, containers of rows, compiled loops, the contract of estimators.
+OLDEST_NEEDS := pytest pytest-xdist hypothesis pandas polars matplotlib
+OLDEST_TESTS := src tests/data tests/test_dispatch.py tests/test_disk_cache.py \
+                tests/test_numba_private.py tests/test_parallel.py tests/test_progress.py \
+                tests/problem/test_strips.py tests/problem/test_exponential.py \
+                tests/estimators/test_sklearn_contract.py tests/estimators/test_callbacks.py
+
+test-oldest: $(VENV_OLDEST)/.installed caches
+	NUMBA_CACHE_DIR='$(NUMBA_COMPILED)/oldest' $(VENV_OLDEST)/bin/python -m pytest -n $(JOBS) \
+	  --dist=worksteal -m 'not slow and not data' $(PYTEST_ARGS) $(OLDEST_TESTS)
+
+$(VENV_OLDEST)/.installed: pyproject.toml tests/oldest_versions.py
+	@echo 'Installing the oldest versions that pegasos allows into $(VENV_OLDEST) ...'
+	$(PYTHON_OLDEST) -m venv --clear $(VENV_OLDEST)
+	$(VENV_OLDEST)/bin/python tests/oldest_versions.py > $(VENV_OLDEST)/requirements.txt
+	$(VENV_OLDEST)/bin/python tests/oldest_versions.py $(OLDEST_NEEDS) >> $(VENV_OLDEST)/requirements.txt
+	$(VENV_OLDEST)/bin/python -m pip install --quiet -r $(VENV_OLDEST)/requirements.txt -e .
+	touch $@
+
 slow: setup caches
 	@test -n "$${PEGASOS_DATA:-}" || echo 'PEGASOS_DATA is not set: tests on real data will be skipped.'
 	$(PYTEST) -m 'slow or data' $(PYTEST_ARGS) tests
@@ -133,4 +156,4 @@ clean:
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV_OLDEST)

@@ -12,6 +12,8 @@ import pytest
 
 import pegasos
 from pegasos import disk_cache
+from pegasos.numba_private import caching
+from pegasos.private_folder import private_folder
 
 SOURCES = str(Path(pegasos.__file__).parents[1])
 
@@ -21,17 +23,25 @@ def temporary(monkeypatch, tmp_path):
     """Return an empty folder in the place of that of temporary files; Numba has no other."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(disk_cache, "_kept_in", {disk_cache.LASTING})
-    monkeypatch.setattr(disk_cache._Results, "_locator_classes", [disk_cache._PrivateTemporary])
+    monkeypatch.setattr(caching.Results, "_locator_classes", [caching.PrivateTemporary])
     monkeypatch.delenv("NUMBA_CACHE_LOCATOR_CLASSES", raising=False)
     return tmp_path
 
 
-def function():
-    """Stand for one that is to be compiled."""
+class Dispatcher:
+    """Stand for a function that is to be compiled."""
+
+    _cache = None
+
+    @staticmethod
+    def py_func():
+        pass
 
 
 def test_where_numba_has_no_folder_a_private_temporary_one_serves(temporary):
-    folder = Path(disk_cache.cache_for(function).cache_path).parent
+    dispatcher = Dispatcher()
+    disk_cache.keep_on_disk(dispatcher)
+    folder = Path(dispatcher._cache.cache_path).parent
     assert folder.parent == temporary
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert disk_cache.how_often() == disk_cache.TEMPORARY
@@ -39,32 +49,34 @@ def test_where_numba_has_no_folder_a_private_temporary_one_serves(temporary):
 
 @pytest.mark.parametrize("mode", [0o777, 0o755, 0o710])
 def test_a_folder_that_others_may_enter_is_not_trusted(temporary, mode):
-    folder = Path(disk_cache.private_folder())
+    folder = Path(private_folder())
     folder.chmod(mode)
-    assert disk_cache.private_folder() is None
-    assert disk_cache.cache_for(function) is None
+    assert private_folder() is None
+    dispatcher = Dispatcher()
+    disk_cache.keep_on_disk(dispatcher)
+    assert dispatcher._cache is None
     assert disk_cache.how_often() == disk_cache.NOWHERE
 
 
 def test_a_link_to_a_private_folder_is_not_trusted(temporary):
-    folder = Path(disk_cache.private_folder())
+    folder = Path(private_folder())
     folder.rename(temporary / "elsewhere")
     folder.symlink_to(temporary / "elsewhere")
-    assert disk_cache.private_folder() is None
+    assert private_folder() is None
 
 
 def test_a_folder_that_others_may_replace_is_not_trusted(temporary):
-    assert disk_cache.private_folder() is not None
+    assert private_folder() is not None
     temporary.chmod(0o777)
-    assert disk_cache.private_folder() is None
+    assert private_folder() is None
     temporary.chmod(0o1777)  # as /tmp: only the owner may rename what is in it
-    assert disk_cache.private_folder() is not None
+    assert private_folder() is not None
 
 
 def test_a_folder_of_somebody_else_is_not_trusted(temporary, monkeypatch):
     uid = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: uid + 1)
-    assert disk_cache.private_folder() is None
+    assert private_folder() is None
 
 
 CODE = """
@@ -72,6 +84,8 @@ import tempfile
 tempfile.tempdir = {!r}
 import numpy as np
 from pegasos import disk_cache
+from pegasos.numba_private import caching
+from pegasos.private_folder import private_folder
 from pegasos.problem.gram import gather
 out = np.empty((1, 1))
 gather(np.ones((1, 1)), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64), out)

@@ -6,7 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from pegasos.dispatch import by_tag, compiled, inlined, larger, prefetch, reordering_sums
+from pegasos.dispatch import by_tag, compiled, inlined, reordering_sums
+from pegasos.numba_private.intrinsics import larger, prefetch
 
 
 class Times(NamedTuple):

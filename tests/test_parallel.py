@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pegasos import parallel
+from pegasos.blas_threads import limit
 from pegasos.parallel import cores, each, limited_to, ranges
 
 pytestmark = pytest.mark.fast
@@ -150,8 +151,38 @@ class Library:
 @pytest.fixture
 def libraries(monkeypatch):
     found = {False: [Library(), Library()], True: [Library()]}
-    monkeypatch.setattr(parallel, "_libraries", found.get)
+    monkeypatch.setattr(parallel, "libraries", found.get)
     return [*found[False], *found[True]]
+
+
+class Renamed:
+    """A library whose private function has another name; one thread is in control of limits."""
+
+    num_threads, is_controlled = 4, True
+
+    def clear_controlling_thread(self, force=False):
+        self.is_controlled = not force
+
+    def set_num_threads(self, count):
+        if not self.is_controlled:
+            self.num_threads = count
+
+
+class Plain:
+    """A library as threadpoolctl showed it before version 3.8."""
+
+    num_threads = 4
+
+    def set_num_threads(self, count):
+        self.num_threads = count
+
+
+@pytest.mark.parametrize("kind", [Library, Renamed, Plain])
+def test_any_thread_sets_limits_whatever_version_of_threadpoolctl(kind):
+    libraries = [kind(), kind()]
+    assert limit(libraries, 1) == [4, 4]
+    assert limit(libraries, [2, 3]) == [1, 1]
+    assert [library.num_threads for library in libraries] == [2, 3]
 
 
 def test_matrix_products_take_one_thread_while_anyone_is_inside(libraries):

@@ -157,11 +157,11 @@ def test_compilation_is_announced_once_and_timed_without_counting_twice(monkeypa
     compilation = Compilation(said.append, "compiling")
     for begin, end in ((1.0, 3.0), (5.0, 6.0)):
         now[0] = begin
-        compilation.on_start(None)
-        compilation.on_start(None)  # a kernel that another kernel needs
+        compilation.on_start()
+        compilation.on_start()  # a kernel that another kernel needs
         now[0] = end
-        compilation.on_end(None)
-        compilation.on_end(None)
+        compilation.on_end()
+        compilation.on_end()
     assert said == ["compiling"]
     assert compilation.seconds == 3.0
 
@@ -173,14 +173,14 @@ def test_compilation_is_announced_when_it_has_taken_more_than_a_second(monkeypat
     compilation = Compilation(said.append, "compiling")
     for begin, end in ((0.0, 0.5), (100.0, 100.4)):
         now[0] = begin
-        compilation.on_start(None)
+        compilation.on_start()
         now[0] = end
-        compilation.on_end(None)
+        compilation.on_end()
     assert said == []  # 0.9 s together; what lay between was something else
     now[0] = 200.0
-    compilation.on_start(None)
+    compilation.on_start()
     now[0] = 200.2
-    compilation.on_start(None)  # not at its end: somebody waits
+    compilation.on_start()  # not at its end: somebody waits
     assert said == ["compiling"]
 
 
@@ -210,7 +210,7 @@ def run(code, cache):
 def test_the_first_compilation_says_so_and_later_processes_are_silent(tmp_path):
     text = "pegasos: compiling for this kind of data (about 10 s), once per machine\n"
     first = run(FIT.format(prologue="", verbose=1), tmp_path)
-    assert first.startswith(text)
+    assert text in first  # after a line on the solver, if that was chosen within a second
     assert first.count("compiling") == 1
     second = run(FIT.format(prologue="", verbose=1), tmp_path)
     assert "compiling" not in second

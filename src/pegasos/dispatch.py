@@ -14,21 +14,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
-from numba import types
-from numba.core import cgutils
-from numba.core.compiler_lock import global_compiler_lock
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
-from pegasos.disk_cache import cache_for
+from pegasos.disk_cache import keep_on_disk
+from pegasos.numba_private.compiler_lock import fork_only_between_compilations
+from pegasos.numba_private.options import INLINED, UNCOUNTED
+from pegasos.numba_private.tags import class_of
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-INLINED = {"forceinline": True, "_nrt": False}
 
 
 def by_tag(stub: F) -> Any:
@@ -62,7 +59,8 @@ def by_tag(stub: F) -> Any:
         return accept
 
     def choose(*arguments: Any) -> Callable[..., Any] | None:
-        return implementations.get(getattr(arguments[0], "instance_class", None))  # type: ignore[arg-type]
+        tag = class_of(arguments[0], implementations)
+        return implementations.get(tag) if tag else None
 
     choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
     choose.__name__ = stub.__name__
@@ -82,7 +80,7 @@ def kernel(function: F) -> Any:
     Counting references to the arrays that helpers are handed, atomically, can take several times
     as long as the work on a short row. What it calls must be `inlined` or the function of a tag.
     """
-    return _cached(function, {"_nrt": False})
+    return _cached(function, UNCOUNTED)
 
 
 def inlined(function: F) -> Any:
@@ -107,70 +105,8 @@ def dividing(function: F) -> Any:
 
 def _cached(function: F, options: dict[str, bool]) -> Any:
     dispatcher = numba.njit(nogil=True, **options)(function)
-    if hasattr(dispatcher, "_cache"):  # absent under NUMBA_DISABLE_JIT
-        dispatcher._cache = cache_for(function) or dispatcher._cache
+    keep_on_disk(dispatcher)
     return dispatcher
 
 
-if hasattr(os, "register_at_fork"):  # a child could not compile if a thread it lacks held the lock
-    os.register_at_fork(
-        before=global_compiler_lock.acquire,
-        after_in_parent=global_compiler_lock.release,
-        after_in_child=global_compiler_lock.release,
-    )
-
-
-@intrinsic
-def _prefetch_address(typing_context: Any, array: Any, index: Any) -> Any:
-    """Emit llvm.prefetch for array[index] (read, keep in all cache levels)."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array_type, _ = signature.args
-        view = context.make_array(array_type)(context, builder, arguments[0])
-        address = builder.gep(view.data, [arguments[1]])
-        byte = cgutils.voidptr_t
-        function = cgutils.get_or_insert_function(
-            builder.module,
-            cgutils.ir.FunctionType(cgutils.ir.VoidType(), [byte, *[cgutils.int32_t] * 3]),
-            "llvm.prefetch.p0",
-        )
-        hints = [cgutils.int32_t(0), cgutils.int32_t(3), cgutils.int32_t(1)]
-        builder.call(function, [builder.bitcast(address, byte), *hints])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), emit
-
-
-def prefetch(array: Any, position: int) -> None:
-    """Ask the processor to fetch flat position `position` of a contiguous array; no effect else."""
-
-
-@overload(prefetch, strict=False)
-def _prefetch(array: Any, position: Any) -> Any:
-    return lambda array, position: _prefetch_address(array, position)
-
-
-@intrinsic
-def _larger_number(typing_context: Any, a: Any, b: Any) -> Any:
-    """Emit a choice of which the compiler is told that neither number is NaN."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        first, second = arguments
-        known = ("nnan", "nsz")
-        is_larger = builder.fcmp_ordered(">", first, second, flags=known)
-        return builder.select(is_larger, first, second, flags=known)
-
-    return types.float64(types.float64, types.float64), emit
-
-
-def larger(a: float, b: float) -> float:
-    """Return the larger of two numbers, none NaN: a loop that looks for the largest vectorises.
-
-    With `max` it does not, whatever is said about NaN in the options of the loop.
-    """
-    return a if a > b else b
-
-
-@overload(larger, strict=False, jit_options=INLINED)
-def _larger(a: Any, b: Any) -> Any:
-    return lambda a, b: _larger_number(a, b)
+fork_only_between_compilations()

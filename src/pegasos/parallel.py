@@ -11,11 +11,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ContextDecorator, contextmanager
-from functools import cache
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+from pegasos.blas_threads import libraries, limit
 
 T = TypeVar("T")
 
@@ -80,35 +79,8 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
         errors = waiting = error = None  # type: ignore[assignment]
 
 
-@cache
-def _libraries(per_thread: bool) -> list[Any]:
-    """Return what multiplies matrices by threads, as far as it is loaded; or whom it asks.
-
-    Some count their threads by OpenMP, which has a limit for every thread that calls; the limit of
-    the others is of the whole process.
-    """
-    found = ThreadpoolController()
-    blas = found.select(user_api="blas").lib_controllers
-    if not per_thread:
-        return list(blas)
-    asks = any(getattr(library, "threading_layer", "") == "openmp" for library in blas)
-    return list(found.select(user_api="openmp").lib_controllers) if asks else []
-
-
-def _limit(libraries: list[Any], counts: list[int]) -> list[int]:
-    """Set the threads of each library; return what they were.
-
-    From version 3.8 on, threadpoolctl lets one thread of the process set limits, the first that
-    did, and does nothing for others: the function behind it works in any thread.
-    """
-    before = [library.num_threads for library in libraries]
-    for library, count in zip(libraries, counts, strict=True):
-        getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
-    return before
-
-
 def _use_one_openmp_thread() -> None:
-    _limit(_libraries(True), [1] * len(_libraries(True)))
+    limit(libraries(True), 1)
 
 
 class OneBlasThread(ContextDecorator):
@@ -129,11 +101,11 @@ class OneBlasThread(ContextDecorator):
         _here.depth = getattr(_here, "depth", 0) + 1
         if _here.depth > 1:
             return
-        _here.before = _limit(_libraries(True), [1] * len(_libraries(True)))
+        _here.before = limit(libraries(True), 1)
         with self.lock:
             self.inside += 1
             if not self.before:
-                self.before = _limit(_libraries(False), [1] * len(_libraries(False)))
+                self.before = limit(libraries(False), 1)
 
     def __exit__(
         self,
@@ -144,11 +116,11 @@ class OneBlasThread(ContextDecorator):
         _here.depth -= 1
         if _here.depth > 0:
             return
-        _limit(_libraries(True), _here.before)
+        limit(libraries(True), _here.before)
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                _limit(_libraries(False), self.before)
+                limit(libraries(False), self.before)
                 self.before = []
 
     def forget_others(self) -> None:

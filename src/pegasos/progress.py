@@ -17,12 +17,10 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
-from numba.core import event
-from numba.core.event import Listener
-
 from pegasos.certificate.stopping import USELESS, Certificate, in_percent, plain, within
 from pegasos.certificate.trace import Record
 from pegasos.data.rows import FloatArray
+from pegasos.numba_private import events
 
 SECONDS_BETWEEN_LINES = 2.0
 FAR_OFF = 24 * 3600.0  # seconds: a forecast beyond is none
@@ -312,7 +310,7 @@ def _write(text: str) -> None:
         sys.stderr.flush()
 
 
-class Compilation(Listener):  # type: ignore[misc]
+class Compilation:
     """Tell that Numba compiles, if it takes long, and for how long this thread waited for it."""
 
     def __init__(self, announce: Callable[[str], None], text: str) -> None:
@@ -320,15 +318,16 @@ class Compilation(Listener):  # type: ignore[misc]
         self._announce, self._text = announce, text
         self._thread, self._depth, self._begin = threading.get_ident(), 0, 0.0
         self._has_announced = False
+        self._hearing = events.heard(self.on_start, self.on_end)
 
     def __enter__(self) -> Compilation:
-        event.register("numba:compile", self)
+        self._hearing.__enter__()
         return self
 
     def __exit__(self, *details: Any) -> None:
-        event.unregister("numba:compile", self)
+        self._hearing.__exit__(*details)
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self) -> None:
         if threading.get_ident() != self._thread:
             return
         if self._depth == 0:
@@ -336,7 +335,7 @@ class Compilation(Listener):  # type: ignore[misc]
         self._depth += 1
         self._tell()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self) -> None:
         if threading.get_ident() != self._thread or self._depth == 0:
             return
         self._depth -= 1

@@ -10,6 +10,7 @@ from pegasos.certificate.offer import Offer
 from pegasos.certificate.stopping import Certificate, Outcome, in_percent, plain, relative
 from pegasos.certificate.trace import Record, Trace
 from pegasos.problem.losses import Hinge, Logistic, lower, upper
+from tests.certificate.assess import assess
 
 
 def duals(drawn, loss, seed):
@@ -26,14 +27,14 @@ def test_later_and_worse_offers_change_nothing_but_the_bound(draw, bias):
     best_gap, best_dual = np.full(3, np.inf), np.full(3, -np.inf)
     for seed in range(8):
         alone = Judge(drawn.problem)
-        alone.assess(Offer(duals(drawn, Hinge(), seed)), False, 0.0)
-        judge.assess(Offer(duals(drawn, Hinge(), seed)), False, 0.0)
+        assess(alone, Offer(duals(drawn, Hinge(), seed)))
+        assess(judge, Offer(duals(drawn, Hinge(), seed)))
         best_gap, best_dual = np.minimum(best_gap, alone.gap), np.maximum(best_dual, alone.dual)
         np.testing.assert_allclose(judge.gap, best_gap, rtol=1e-9)
         np.testing.assert_allclose(judge.dual, best_dual, rtol=1e-9)
     # What is handed out is what was judged: its objective, and a gap to the best bound.
     check = Judge(drawn.problem)
-    check.assess(Offer(None, iterate=(judge.W.copy(), judge.b)), False, 0.0)
+    assess(check, Offer(None, iterate=(judge.W.copy(), judge.b)))
     np.testing.assert_allclose(check.primal, judge.primal, rtol=1e-9)
     np.testing.assert_allclose(judge.certified_gap(), judge.primal - judge.dual, rtol=1e-9)
     assert np.all(judge.certified_gap() >= 0.0)
@@ -42,7 +43,7 @@ def test_later_and_worse_offers_change_nothing_but_the_bound(draw, bias):
 def test_slopes_serve_as_dual_point_where_a_solver_has_none(draw):
     drawn = draw(Logistic())
     judge = Judge(drawn.problem)
-    judge.assess(Offer(None, iterate=(np.zeros((6, 1)), np.zeros(1))), False, 0.0)
+    assess(judge, Offer(None, iterate=(np.zeros((6, 1)), np.zeros(1))))
     assert judge.primal[0] == pytest.approx(np.log(2.0))
     assert -np.inf < judge.dual[0] <= judge.primal[0]
 
@@ -53,8 +54,8 @@ def test_slopes_tighten_the_certificate_of_a_smooth_loss_only(draw):
         A = np.zeros(drawn.y.shape)
         iterate = np.full((6, 1), 0.01), np.zeros(1)
         plain, both = Judge(drawn.problem), Judge(drawn.problem)
-        plain.assess(Offer(A, iterate=iterate), False, 0.0)
-        both.assess(Offer(A, iterate=iterate), True, 0.0)
+        assess(plain, Offer(A, iterate=iterate))
+        assess(both, Offer(A, iterate=iterate), True)
         assert (both.gap[0] < plain.gap[0]) == is_tighter
 
 
@@ -65,7 +66,7 @@ def test_judge_does_not_write_into_what_it_was_offered(draw):
     for seed in range(4):
         W = np.random.default_rng(seed).standard_normal((6, 3))
         offered.append((W, W.copy()))
-        judge.assess(Offer(duals(drawn, Hinge(), seed), iterate=(W, np.zeros(3))), False, 0.0)
+        assess(judge, Offer(duals(drawn, Hinge(), seed), iterate=(W, np.zeros(3))))
     for W, before in offered:
         assert np.array_equal(W, before)
 
@@ -164,7 +165,7 @@ def test_judge_finds_the_length_of_weights_that_are_too_short(draw):
     A, judge = duals(drawn, Hinge(), 0), Judge(drawn.problem)
     W = 0.1 * np.linalg.lstsq(drawn.X, drawn.y, rcond=None)[0]
     for _ in range(3):
-        judge.assess(Offer(A, iterate=(W, np.zeros(1))), True, 0.0)
+        assess(judge, Offer(A, iterate=(W, np.zeros(1))), True)
     lengths = np.linspace(0.5, 40.0, 200)
     hinges = [np.maximum(0.0, 1.0 - drawn.y * (drawn.X @ (t * W))).mean() for t in lengths]
     best = min(h + 5e-4 * t**2 * (W**2).sum() for t, h in zip(lengths, hinges, strict=True))

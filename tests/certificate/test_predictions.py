@@ -19,6 +19,7 @@ from pegasos.problem.objective import make_problem
 from pegasos.problem.space import push_scores, typical_point
 from pegasos.solve import solve
 from pegasos.solvers.linear.sdca import SDCA
+from tests.certificate.assess import assess
 from tests.conftest import draw
 
 LOSSES = {
@@ -65,7 +66,7 @@ def test_bounds_hold_for_weights_far_from_those_of_the_dual_point(bias):
         judge = Judge(drawn.problem)
         A = rng.random(drawn.y.shape) * drawn.y
         iterate = best.W + rng.standard_normal((6, 1)), rng.standard_normal(1)
-        judge.assess(Offer(A, iterate=iterate), False, 0.0)
+        assess(judge, Offer(A, iterate=iterate))
         low, high = ball(drawn.problem, judge).bounds(drawn.problem.rows)
         assert np.all(low <= exact)
         assert np.all(exact <= high)
@@ -96,13 +97,13 @@ def test_bounds_of_many_models_are_those_of_each(bias):
     drawn = draw(SquaredHinge(), K=3, bias=bias, n=50)
     judge = Judge(drawn.problem)
     A = 0.3 * drawn.y
-    judge.assess(Offer(A), False, 0.0)
+    assess(judge, Offer(A))
     together = ball(drawn.problem, judge).bounds(drawn.problem.rows)
     for k in range(3):
         costs = drawn.problem.costs._replace(Y=drawn.y[:, k : k + 1].copy())
         alone = drawn.problem._replace(costs=costs)
         one = Judge(alone)
-        one.assess(Offer(A[:, k : k + 1].copy()), False, 0.0)
+        assess(one, Offer(A[:, k : k + 1].copy()))
         low, high = ball(alone, one).bounds(alone.rows)
         width = together[1][:, k] - together[0][:, k]
         # With a free bias models share the point m, which suits none of them as well as its own.
@@ -127,7 +128,7 @@ def test_intervals_of_the_bias_hold_it_and_those_of_the_dual_are_narrower(name):
         for _ in range(40):
             SDCA().advance(problem, state)
             judge = Judge(problem)
-            judge.assess(Offer(*SDCA().dual_point(problem, state)), False, 0.0)
+            assess(judge, Offer(*SDCA().dual_point(problem, state)))
             radius = np.sqrt(judge.gap / problem.lam)
             norm = np.sqrt((judge.W**2).sum(axis=0))
             found = from_dual(problem, judge, judge.point, radius, norm)
@@ -172,7 +173,7 @@ def test_bounds_hold_for_exact_numbers_whatever_rounding_does(dtype, kind, bias)
         y = np.array([[1.0], [-1.0]])[:n]
         problem = make_problem(Hinge(), as_rows(container(X[:n])), y, None, lam, bias)
         judge = Judge(problem)
-        judge.assess(Offer(0.3 * y), False, 0.0)
+        assess(judge, Offer(0.3 * y))
         assert judge.relative_gap()[0] < 1e-5
         low, high = ball(problem, judge).bounds(as_rows(container(X)))
         assert all(Fraction(low[i, 0]) <= f[i] <= Fraction(high[i, 0]) for i in range(40))
@@ -188,7 +189,7 @@ def test_rounding_of_scores_is_all_that_is_left_at_the_optimum(K, bias):
     problem = make_problem(Hinge(), as_rows(X), Y, None, 0.1, bias)
     judge = Judge(problem)
     iterate = rng.standard_normal((30, K)), rng.standard_normal(K)
-    judge.assess(Offer(0.0 * Y, iterate=iterate), False, 0.0)
+    assess(judge, Offer(0.0 * Y, iterate=iterate))
     judge.gap, judge.distance = np.zeros(K), np.zeros(K)  # as if these weights were the best
     low, high = ball(problem, judge).bounds(problem.rows)
     rows, columns = exactly(X), exactly(judge.W.T)
@@ -207,7 +208,7 @@ def test_rounding_of_the_scores_of_a_kernel_is_within_bounds():
     problem = make_problem(Hinge(), Gram(Linear(), as_rows(X), 1 << 24), Y, None, 0.1, "none")
     judge = Judge(problem)
     iterate = rng.standard_normal((n, 1)), np.zeros(1)
-    judge.assess(Offer(0.0 * Y, iterate=iterate), False, 0.0)
+    assess(judge, Offer(0.0 * Y, iterate=iterate))
     judge.gap, judge.distance = np.zeros(1), np.zeros(1)  # as if these were the best
     known = ball(problem, judge)
     wide = X.astype(np.longdouble)

@@ -108,6 +108,6 @@ def test_predictions_do_not_depend_on_the_number_of_threads(models, monkeypatch)
 
 def test_products_inside_compiled_code_take_the_threads_they_are_given():
     with one_blas_thread:
-        libraries = parallel._libraries(False)
+        libraries = parallel.libraries(False)
         assert any("scipy" in library.filepath for library in libraries)
         assert all(library.num_threads == 1 for library in libraries)

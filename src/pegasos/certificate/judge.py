@@ -81,13 +81,6 @@ class Judge:
         """Room for scores, (n, K)."""
         return self.means.scratch
 
-    def assess(
-        self, offer: Offer, tries_slopes: bool, accuracy: float, target: float = 0.0
-    ) -> None:
-        """Certify an offer and keep what is better; see `evaluations`."""
-        for evaluation in self.evaluations(offer, tries_slopes, accuracy, target):
-            self.keep_better(evaluation)
-
     def evaluations(
         self, offer: Offer, tries_slopes: bool, accuracy: float, target: float = 0.0
     ) -> list[Evaluation]:

@@ -29,7 +29,6 @@ class Outcome(Enum):
     CHANGED = "another solver is expected to end sooner"  # the fit goes on with that
     INDEFINITE = "the kernel is not positive semi-definite and nothing can be proven"
     DONE = "the method had made its passes"
-    STREAM = "partial_fit took one pass"
 
     @property
     def value_without_proof(self) -> str:

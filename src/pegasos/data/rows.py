@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from pegasos.dispatch import by_tag, compiled, inlined, prefetch, reordering_sums
+from pegasos.dispatch import by_tag, compiled, inlined, reordering_sums
+from pegasos.numba_private.intrinsics import prefetch
 
 AHEAD = 8  # rows between the one being read and the one being fetched
 ROUNDING = 16 * float(np.finfo(np.float64).eps)

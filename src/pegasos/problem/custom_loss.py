@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pickle import PicklingError
 from types import FunctionType
 from typing import Any
+from uuid import uuid4
 
 import numba
-from numba.core.errors import NumbaError
 
 from pegasos.dispatch import compiled
 from pegasos.errors import InvalidParameter
@@ -117,7 +117,7 @@ class CustomLoss(Options):
         dispatcher = function if hasattr(function, "py_func") else numba.njit(function)
         try:
             dispatcher.compile("float64(float64, float64)")
-        except (NumbaError, TypeError) as error:
+        except (numba.errors.NumbaError, TypeError) as error:
             reason = "\n".join(str(error).strip().splitlines()[:6])
             raise InvalidParameter(
                 f"{self}: Numba cannot compile {part}(z, y). Write it with arithmetic, `math` and "
@@ -191,8 +191,9 @@ def _is_steep(slope: Function, y_sample: Any) -> bool:
 
 def _make_tag(value: Function, slope: Function, is_steep: bool, name: str) -> Any:
     """Make a tag class for one loss and register all that kernels ask of it."""
-    # Numba tells named tuples apart by the name of their class: no two may share one.
-    tag = namedtuple(f"CustomLoss{len(_compiled)}", [])  # type: ignore[misc]
+    # Numba tells named tuples apart by the name of their class: no two may share one, not even in
+    # two processes that share a disk cache.
+    tag = namedtuple(f"CustomLoss_{uuid4().hex}", [])  # type: ignore[misc]
     tag.is_of_this_process = True  # type: ignore[attr-defined]
     tag.__doc__ = name
     losses.value.register(tag)(lambda loss, z, y: float(value(z, y)))

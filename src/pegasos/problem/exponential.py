@@ -17,21 +17,21 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
-from pegasos.dispatch import INLINED, contracting
+from pegasos.dispatch import contracting
+from pegasos.numba_private.intrinsics import WHOLE_DOUBLE, WHOLE_SINGLE, power_of_two
+from pegasos.numba_private.options import INLINED
 
 LOWEST = {np.dtype(np.float32): -87.0, np.dtype(np.float64): -708.0}
-EXPONENT = {32: (23, 127), 64: (52, 1023)}  # bits behind it, and what stands for 2^0
 
 F = np.float32
-LOWEST32, WHOLE32 = F(-87.0), F(1.5 * 2.0**23)
+LOWEST32, WHOLE32 = F(-87.0), WHOLE_SINGLE
 PER_LOG32, LOG_HIGH32, LOG_LOW32 = F(1.4426950408889634), F(0.693359375), F(-2.1219444005469057e-4)
 A2, A3, A4 = F(0.5), F(0.1666657702559799), F(0.041666554662050534)
 A5, A6, ZERO32, ONE32 = F(0.008363173074513711), F(0.001392617611993558), F(0.0), F(1.0)
 
-LOWEST64, WHOLE64 = -708.0, 1.5 * 2.0**52
+LOWEST64, WHOLE64 = -708.0, WHOLE_DOUBLE
 PER_LOG64, LOG_HIGH64, LOG_LOW64 = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 B2, B3, B4, B5 = 0.5, 0.16666666666666669, 0.041666666666624164, 0.008333333333330065
 B6, B7, B8 = 0.0013888888917196719, 0.00019841269863040545, 2.4801521322368692e-05
@@ -60,7 +60,7 @@ def _single(x):  # type: ignore[no-untyped-def]
     n = shifted - WHOLE32
     r = (bounded - n * LOG_HIGH32) - n * LOG_LOW32
     q = (((A6 * r + A5) * r + A4) * r + A3) * r + A2
-    value = ((q * (r * r) + r) + ONE32) * _power_of_two(shifted)
+    value = ((q * (r * r) + r) + ONE32) * power_of_two(shifted)
     return value if negative >= LOWEST32 else ZERO32
 
 
@@ -73,20 +73,5 @@ def _double(x):  # type: ignore[no-untyped-def]
     r = (bounded - n * LOG_HIGH64) - n * LOG_LOW64
     q = ((((B11 * r + B10) * r + B9) * r + B8) * r + B7) * r + B6
     q = (((q * r + B5) * r + B4) * r + B3) * r + B2
-    value = ((q * (r * r) + r) + 1.0) * _power_of_two(shifted)
+    value = ((q * (r * r) + r) + 1.0) * power_of_two(shifted)
     return value if negative >= LOWEST64 else 0.0
-
-
-@intrinsic
-def _power_of_two(typing: Any, shifted: Any) -> Any:
-    """Emit 2^n of the whole number in the last bits of `shifted`, by moving them."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        width = shifted.bitwidth
-        behind, zero = EXPONENT[width]
-        whole = cgutils.ir.IntType(width)
-        bits = builder.shl(builder.bitcast(arguments[0], whole), whole(behind))
-        bits = builder.add(bits, whole(zero << behind))
-        return builder.bitcast(bits, arguments[0].type)
-
-    return shifted(shifted), emit

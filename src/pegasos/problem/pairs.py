@@ -32,6 +32,7 @@ from pegasos.data.rows import (
 )
 from pegasos.dispatch import compiled, inlined
 from pegasos.errors import InvalidData
+from pegasos.numba_private.register_sums import weighted_strip
 from pegasos.parallel import each, one_blas_thread, ranges
 from pegasos.problem.gaussian import add_gaussian, fill_gaussian
 from pegasos.problem.kernels import (
@@ -47,7 +48,7 @@ from pegasos.problem.kernels import (
     is_of_distance,
     left_factor,
 )
-from pegasos.problem.strips import STRIP, in_strips, weighted_strip
+from pegasos.problem.strips import STRIP, in_strips
 from pegasos.problem.sums import add_products, add_rows
 
 LEFT_ROWS = 1024  # rows on the left of a block, at most

@@ -24,9 +24,10 @@ from pegasos.solvers.kernel.batch_models import offer
 from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
 from pegasos.solvers.kernel.batch_steps import KeptRows, Now, Rule, new_path, take_steps
 from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.slack import slack_bounds
+from tests.certificate.assess import assess
 from tests.reference.batch_perceptron import batch_perceptron
 from tests.reference.kernel_optimum import kernel_optimum
+from tests.reference.slack import slack_bounds
 from tests.solvers.kernel.problems import BUDGET, afresh, kernel_problem, whole_matrix
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # uncompiled uint64 wraps
@@ -63,7 +64,7 @@ def judged(solver, problem, state):
     problem = solver.regularized(problem, state)
     judge = Judge(problem)
     offer = Offer(*solver.dual_point(problem, state), solver.iterate(problem, state))
-    judge.assess(offer, False, 0.0)
+    assess(judge, offer)
     return judge, problem.lam
 
 

@@ -19,10 +19,10 @@ from pegasos.solvers.kernel.slack import (
     distribution,
     level,
     masses,
-    slack_bounds,
     volume_below,
 )
 from tests.reference import batch_perceptron as reference
+from tests.reference.slack import slack_bounds
 from tests.solvers.kernel.problems import BUDGET, kernel_problem, whole_matrix
 
 BIASES = ["none", "free"]

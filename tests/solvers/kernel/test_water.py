@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasos.dispatch import compiled
 from pegasos.solvers.kernel import water
 from tests.reference import water as reference
 
@@ -113,10 +114,9 @@ def test_swapping_the_classes_turns_the_bias_around(rows, plus, minus, volume):
 @pytest.mark.fast
 @given(heights=COLUMNS, volume=VOLUMES)
 def test_rows_under_water_are_the_adversarys_best_choice(heights, volume):
-    c, out = np.array(heights), np.empty(len(heights), dtype=np.uint32)
+    c = np.array(heights)
     gamma = level(c, volume)
-    rows = out[: water.under_water(c, gamma, out)]
-    assert rows.tolist() == np.flatnonzero(c <= gamma).tolist()
+    rows = np.flatnonzero(c <= gamma)
     p = [Fraction(int(i in rows), len(rows)) for i in range(len(c))]
     slack = abs(reference.value_of_distribution(p, c, volume) - Fraction(gamma))
     assert slack <= 1e-13 * max(1.0, abs(gamma), volume)
@@ -128,17 +128,16 @@ def test_lowest_rows_of_each_class_are_the_adversarys_best_choice(rows, plus, mi
     c, y = classes(rows, plus, minus)
     gamma, _, k, low_plus, low_minus = balanced(c, y, volume)
     k = int(k)  # a Fraction wants one, and uncompiled code counts with NumPy's
-    p, out = [Fraction(0)] * len(c), np.empty(len(c), dtype=np.uint32)
+    p = [Fraction(0)] * len(c)
     for sign, low in ((1.0, low_plus), (-1.0, low_minus)):
         assert low == np.sort(c[y == sign])[k - 1]
-        less, count = map(int, water.lowest_of_class(c, y, sign, low, out))
-        assert set(out[:less]) == set(np.flatnonzero((y == sign) & (c < low)))
-        assert set(out[less:count]) == set(np.flatnonzero((y == sign) & (c == low)))
-        assert less < k <= count
-        for i in out[:less]:
+        less = np.flatnonzero((y == sign) & (c < low))
+        tied = np.flatnonzero((y == sign) & (c == low))
+        assert len(less) < k <= len(less) + len(tied)
+        for i in less:
             p[i] = Fraction(1, 2 * k)
-        for i in out[less:count]:
-            p[i] = Fraction(k - less, 2 * k * (count - less))
+        for i in tied:
+            p[i] = Fraction(k - len(less), 2 * k * len(tied))
     assert sum(p) == 1
     assert sum(u for u, label in zip(p, y, strict=True) if label > 0.0) == Fraction(1, 2)
     slack = reference.value_of_distribution(p, c, volume) - Fraction(gamma)
@@ -146,23 +145,9 @@ def test_lowest_rows_of_each_class_are_the_adversarys_best_choice(rows, plus, mi
 
 
 @pytest.mark.fast
-def test_draws_of_lowest_rows_are_even():
-    # k = 3 of the rows 5, 7 (below) and 2, 4, 6, 8 (tied): 1/3 each, the third 1/12 each.
-    rows, state = np.array([5, 7, 2, 4, 6, 8, 0], dtype=np.uint32), np.zeros(1, dtype=np.uint64)
-    drawn = [int(water.draw_lowest(rows, 2, 6, 3, state)) for _ in range(3000)]
-    shares = {5: 1 / 3, 7: 1 / 3, 2: 1 / 12, 4: 1 / 12, 6: 1 / 12, 8: 1 / 12}
-    assert set(drawn) == set(shares)
-    for row, share in shares.items():
-        deviation = np.sqrt(3000 * share * (1.0 - share))
-        assert abs(drawn.count(row) - 3000 * share) <= 4.0 * deviation
-
-
-@pytest.mark.fast
 @pytest.mark.parametrize("n", [1, 2, 9, 50])
 def test_all_equal_columns_are_all_under_water(n):
-    c, out = np.zeros(n), np.empty(n, dtype=np.uint32)  # as at w = 0
-    assert level(c, 0.5 * n) == 0.5
-    assert water.under_water(c, level(c, 0.5 * n), out) == n
+    assert level(np.zeros(n), 0.5 * n) == 0.5  # as at w = 0
     y = np.where(np.arange(n + 1) < 1, 1.0, -1.0)  # one row against n
     assert balanced(np.zeros(n + 1), y, 3.0) == (1.5, 0.0 if n == 1 else -1.5, 1, 0.0, 0.0)
 
@@ -214,6 +199,15 @@ def test_work_is_a_few_passes_whatever_the_order(shape, share, monkeypatch):
         assert sum(visits) <= (5 if not y_first else 10) * n
 
 
+@compiled
+def write_low(c, out):
+    """Make a plain pass over the memory that a level is found in."""
+    count = 0
+    for i in range(len(c)):
+        out[count] = i
+        count += c[i] <= 0.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ["random", "sorted"])
 @pytest.mark.parametrize("is_balanced", [False, True], ids=["level", "balanced level"])
@@ -233,7 +227,7 @@ def test_ten_times_the_rows_take_at_most_fifteen_times_as_long(is_balanced, orde
 
     def pass_over(c, y, scratch):
         for _ in range(4):
-            water.under_water(c, 0.0, scratch)
+            write_low(c, scratch)
 
     def seconds(work, parts):
         c = np.sort(x.reshape(parts, -1)).ravel() if order == "sorted" else x

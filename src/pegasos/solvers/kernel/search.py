@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.dispatch import dividing, inlined, larger
+from pegasos.dispatch import dividing, inlined
+from pegasos.numba_private.intrinsics import larger
 
 FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
 NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel

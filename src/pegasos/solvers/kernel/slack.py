@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.objective import Problem
 
 LEAST = 1e-12  # of U(p): a norm of less counts as this, so that lam is not 0
 
@@ -160,32 +159,6 @@ def best_duals(some: list[Curve], n: int, lam: float, square: float) -> FloatArr
     at = np.maximum(0.0, np.append(response, response[:-1] + rise * top))
     value = len(some) * found - at**2 / (2.0 * lam * n * square)
     return capped(some, float(found[np.argmax(value)]), n)
-
-
-def slack_bounds(
-    problem: Problem, nu: float, B: FloatArray, p: FloatArray, k: int = 0
-) -> SlackBounds:
-    """Return the value of w = sum_j B_j phi(x_j) and the bound of p for model k, both recomputed.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its rows are a `Gram`; its lam plays no part.
-    nu : float
-        Slack per row.
-    B : ndarray of shape (n,)
-        Coefficients of w; a w longer than 1 is shortened to 1.
-    p : ndarray of shape (n,)
-        A distribution over the rows; with a free bias, of mass 1/2 on each class.
-    """
-    n, y = len(p), np.ascontiguousarray(problem.costs.Y[:, k])
-    Z = np.zeros((n, 2))
-    problem.rows.add_scores(np.column_stack([B, p * y]), Z)
-    length = np.sqrt(max(0.0, float(B @ Z[:, 0])))
-    columns = basin(y * Z[:, 0] / max(1.0, length), y, problem.is_free)
-    return bounds_of(
-        level(columns, n * nu), min(1.0, length), p, float((p * y) @ Z[:, 1]), n * nu
-    )
 
 
 def bounds_of(

@@ -35,8 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import below
-from pegasos.dispatch import compiled, inlined, kernel, reordering_sums
+from pegasos.dispatch import inlined, kernel, reordering_sums
 
 GOLDEN = 0.6180339887498949  # its multiples modulo 1 are spread evenly, without a pattern
 
@@ -111,42 +110,6 @@ def balanced_water_level(c, y, volume, scratch):  # type: ignore[no-untyped-def]
     gamma_minus = low_minus + 0.5 * (rise - rise_plus + rise_minus)
     gamma, b = 0.5 * (gamma_plus + gamma_minus), 0.5 * (gamma_minus - gamma_plus)
     return BalancedLevel(gamma, b, lower, low_plus, low_minus)
-
-
-@kernel
-def under_water(c, gamma, out):  # type: ignore[no-untyped-def]
-    """Write the rows with c_i <= gamma into `out`, of length n; return how many they are."""
-    count = 0
-    for i in range(len(c)):
-        out[count] = i
-        count += c[i] <= gamma
-    return count
-
-
-@kernel
-def lowest_of_class(c, y, sign, low, out):  # type: ignore[no-untyped-def]
-    """Write the rows of class `sign` (1 or -1) with c_i < low, then those with c_i = low.
-
-    Return how many are below and how many there are in all; `out` is of length n. With the k-th
-    lowest response for `low`, below < k <= all, and `draw_lowest` draws as if from its k lowest.
-    """
-    count = 0
-    for i in range(len(c)):
-        out[count] = i
-        count += (c[i] < low) & ((y[i] > 0.0) == (sign > 0.0))
-    less = count
-    for i in range(len(c)):
-        if c[i] == low and (y[i] > 0.0) == (sign > 0.0):
-            out[count] = i
-            count += 1
-    return less, count
-
-
-@compiled
-def draw_lowest(rows, less, count, k, state):  # type: ignore[no-untyped-def]
-    """Return one of rows[:less], each with probability 1/k, or else one of rows[less:count]."""
-    j = below(k, state)
-    return rows[j] if j < less else rows[less + below(count - less, state)]
 
 
 @inlined
