@@ -51,6 +51,9 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
     Within the work of another call it is done by the thread that asks: none may be free.
     """
     parts = list(parts)
+    if len(parts) == 1:
+        work(parts[0])
+        return
     limit = getattr(_here, "limit", None)
     at_once = min((n for n in (at_once, limit) if n is not None), default=None)
     if at_once is not None and 1 < at_once < min(cores(), len(parts)):

@@ -38,6 +38,7 @@ ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive sem
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 FINEST = 1e-12  # relative gap beyond which no solver is chosen for its accuracy
 STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
+AT_ROUNDING, STALLED_AT_ROUNDING = 1e-13, 3  # the same for estimates below: epochs
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 COMPILES = "compiling for this kind of data (about 10 s), {}"
 COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
@@ -225,19 +226,24 @@ class _Run:
             return None
         if not estimate >= 0.5 * self.least:
             self.least, self.least_at = estimate, self.epochs
-        is_over = self.epochs - self.least_at >= STALLED_EPOCHS and self.least <= self.stopping.tol
-        is_good = self.judge.has_judged and self.judge.relative_gap().max() <= self.stopping.tol
-        return Outcome.TOLERANCE if is_over and is_good else None
+        patience = STALLED_AT_ROUNDING if self.least <= AT_ROUNDING else STALLED_EPOCHS
+        is_over = self.epochs - self.least_at >= patience and self.least <= self.stopping.tol
+        return Outcome.TOLERANCE if is_over and self._is_within_tol() else None
+
+    def _is_within_tol(self) -> bool:
+        """Whether all models are proven to be within `tol`."""
+        is_within = self.judge.relative_gap().max() <= self.stopping.tol
+        return bool(self.judge.has_judged and is_within)
 
     def _is_due(self, estimate: float) -> bool:
         """Whether a certificate is due, by the solver's own estimate or by the epochs behind.
 
         A solver that knows its gap as well as a certificate does is asked for one when it is done
-        and, for the history, once in a while before.
+        and, for the history, once in a while before, until `tol` is proven.
         """
         if self._knows_better():
             waits = self.judge.has_judged and self.epochs < self.next_hint
-            fell = estimate <= MILESTONE * self.estimate < np.inf
+            fell = estimate <= MILESTONE * self.estimate < np.inf and not self._is_within_tol()
             due = fell or (estimate <= 0.9 * self._target() and not waits)
             if due or not np.isfinite(self.estimate):
                 self.estimate = estimate
