@@ -70,11 +70,14 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
     gate = _Gate()
     try:
         waiting = [pool.submit(gate.let_through, work, part) for part in parts[1:]]
+        _here.is_at_work = len(parts) > cores()  # others would wait behind all that is waiting
         work(parts[0])
         errors = [future.exception() for future in waiting]
     except BaseException:  # our own part's, or Ctrl-C
         gate.close()
         raise
+    finally:
+        _here.is_at_work = False
     try:
         for error in errors:
             if error is not None:

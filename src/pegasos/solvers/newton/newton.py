@@ -48,7 +48,7 @@ from pegasos.solvers.protocol import Advance, DualPoint
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
-SIDE_BY_SIDE = 100_000  # values that rows have, at least, if steps of models are to go side by side
+SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
 ROWS_PER_COLUMN = 7  # if these are so many
 FIRST_GAP = 3e-2  # and go on with all of them from this relative gap
