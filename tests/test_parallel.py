@@ -233,3 +233,19 @@ def test_work_within_work_ends(monkeypatch):
 
     parallel.each(outer, range(8))
     assert done.all()
+
+
+def test_the_caller_does_not_wait_behind_parts_of_its_own_call(monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "_pools", {})
+    may_end, by_whom = threading.Event(), []
+
+    def outer(k):
+        if k > 0:
+            may_end.wait()
+            return
+        parallel.each(lambda _: by_whom.append(threading.get_ident()), range(4))
+        may_end.set()
+
+    parallel.each(outer, range(8))
+    assert by_whom == [threading.get_ident()] * 4

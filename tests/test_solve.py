@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from pegasos.around import Around
+from pegasos.certificate.schedule import AT_ROUNDING, STALLED_AT_ROUNDING
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import as_rows
-from pegasos.problem.losses import Hinge, SquaredHinge
+from pegasos.problem.losses import Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
 from pegasos.solve import Run, Solution, solve
 from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.newton.newton import Newton
 
 
 def problem(n=60, d=4, lam=0.05, loss=None, bias="free", seed=0):
@@ -137,6 +139,27 @@ def test_a_wish_that_takes_too_long_is_given_up():
     solution = solve(problem(), SDCA(), limits)
     assert solution.outcome is Outcome.TOLERANCE
     assert solution.certificate.epochs < 60
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("loss", [Hinge(), Logistic()], ids=str)
+def test_a_solver_that_knows_its_gap_ends_once_rounding_rules(loss):
+    gaps, advance = [], Newton.advance
+    limits = Stopping(tol=1e-3, wish=1e-30, wish_epochs=1000)
+
+    class Told(Newton):
+        def advance(self, problem, state):
+            step = advance(self, problem, state)
+            gaps.append(step.estimate)
+            return step
+
+    solution = solve(problem(loss=loss), Told(), limits)
+    assert solution.outcome is Outcome.TOLERANCE
+    small = np.flatnonzero(np.array(gaps) <= AT_ROUNDING)
+    assert len(small) > 0
+    assert len(gaps) - small[0] <= 5 * STALLED_AT_ROUNDING
+    proven = [record.relative_gap <= 1e-3 for record in solution.trace.records]
+    assert sum(proven) <= 2  # when `tol` is reached, and at the end
 
 
 @pytest.mark.fast

@@ -50,6 +50,9 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
     Within the work of another call it is done by the thread that asks: none may be free.
     """
     parts = list(parts)
+    if len(parts) == 1:
+        work(parts[0])
+        return
     limit = getattr(_here, "limit", None)
     at_once = min((n for n in (at_once, limit) if n is not None), default=None)
     if at_once is not None and 1 < at_once < min(cores(), len(parts)):
@@ -66,11 +69,14 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
     gate = _Gate()
     try:
         waiting = [pool.submit(gate.let_through, work, part) for part in parts[1:]]
+        _here.is_at_work = len(parts) > cores()  # others would wait behind all that is waiting
         work(parts[0])
         errors = [future.exception() for future in waiting]
     except BaseException:  # our own part's, or Ctrl-C
         gate.close()
         raise
+    finally:
+        _here.is_at_work = False
     try:
         for error in errors:
             if error is not None:

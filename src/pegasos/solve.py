@@ -213,14 +213,19 @@ class Run:
         if not self.solver.estimates_exactly or self.epochs >= limits.wish_epochs:
             return None
         is_over = self.schedule.has_stalled(self.epochs, estimate, limits.tol)
-        is_good = self.judge.has_judged and self.judge.relative_gap().max() <= limits.tol
-        return Outcome.TOLERANCE if is_over and is_good else None
+        return Outcome.TOLERANCE if is_over and self._is_within_tol() else None
+
+    def _is_within_tol(self) -> bool:
+        """Whether all models are proven to be within `tol`."""
+        is_within = self.judge.relative_gap().max() <= self.stopping.tol
+        return bool(self.judge.has_judged and is_within)
 
     def _is_due(self, estimate: float) -> bool:
         """Whether a certificate is due."""
         of = self.epochs, estimate, self._target()
         if self.solver.estimates_exactly:
-            return self.schedule.is_due_if_exact(*of, self.judge.has_judged)
+            is_known = self.judge.has_judged
+            return self.schedule.is_due_if_exact(*of, is_known, self._is_within_tol())
         return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:

@@ -66,3 +66,12 @@ def test_narrow_rows_and_csr_rows_stay_as_they_are():
     narrow, sparse_rows = as_rows(mostly_zeros(40, 200, 0.05)), as_rows(csr_array(np.eye(500)))
     assert quickest(narrow) is narrow
     assert quickest(sparse_rows) is sparse_rows
+
+
+def test_small_rows_are_read_row_by_row(monkeypatch):
+    X = np.asfortranarray(mostly_zeros())
+    rows = quickest(as_rows(X))
+    assert rows.X.flags.c_contiguous
+    np.testing.assert_array_equal(rows.X, X)
+    monkeypatch.setattr(compress, "SMALL", X.nbytes - 1)
+    assert np.shares_memory(quickest(as_rows(X)).X, X)

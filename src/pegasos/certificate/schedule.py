@@ -14,6 +14,7 @@ MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
+AT_ROUNDING, STALLED_AT_ROUNDING = 1e-13, 3  # the same for estimates below: epochs
 
 
 @dataclass
@@ -32,14 +33,14 @@ class Schedule:
         return epochs >= (self.next_hint if self._is_hinted(estimate, target) else self.next_check)
 
     def is_due_if_exact(
-        self, epochs: int, estimate: float, target: float, has_judged: bool
+        self, epochs: int, estimate: float, target: float, has_judged: bool, is_within_tol: bool
     ) -> bool:
         """Whether one is due of a solver that knows its gap as well as a certificate does.
 
-        That is when it is done and, for the history, once in a while before.
+        That is when it is done and, for the history, once in a while before, until `tol` is proven.
         """
         waits = has_judged and epochs < self.next_hint
-        fell = estimate <= MILESTONE * self.estimate < np.inf
+        fell = estimate <= MILESTONE * self.estimate < np.inf and not is_within_tol
         due = fell or (estimate <= 0.9 * target and not waits)
         if due or not np.isfinite(self.estimate):
             self.estimate = estimate
@@ -74,7 +75,8 @@ class Schedule:
         """Whether an exact estimate is below `tol` and no longer falls."""
         if not estimate >= 0.5 * self.least:
             self.least, self.least_at = estimate, epochs
-        return epochs - self.least_at >= STALLED_EPOCHS and self.least <= tol
+        patience = STALLED_AT_ROUNDING if self.least <= AT_ROUNDING else STALLED_EPOCHS
+        return epochs - self.least_at >= patience and self.least <= tol
 
     def forget_estimate(self, epochs: int) -> None:
         """Go on with another run, whose estimates are its own."""

@@ -49,9 +49,17 @@ def as_from_centre(rows: Rows, W: FloatArray, b: FloatArray) -> tuple[FloatArray
     """Return what weights (d, K) and biases for rows as they are become for these rows."""
     if not is_centred(rows):
         return W, b
+    return in_parts(rows, W), b + rows.centre.m @ W
+
+
+def in_parts(rows: Rows, W: FloatArray) -> FloatArray:
+    """Return weights (d, K) as rows with a centre keep them: in parts, if they are compressed."""
+    if weight_count(rows) == len(W):
+        return W
     parts = np.zeros((weight_count(rows), W.shape[1]))
     parts[: len(W)] = W
-    return parts, b + rows.centre.m @ settle(rows.centre, parts)
+    settle(rows.centre, parts)
+    return parts
 
 
 def as_from_origin(centre: Centre, W: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Dense rows in compressed form, where that is worth a copy: most of their values are 0."""
+"""Dense rows as solvers read them quickest: compressed if most values are 0, else row by row."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ ROWS = 1024  # that one thread reads at a time
 SAMPLED = 64  # rows that tell whether a count of all is worth a pass
 WIDE = 256  # features from which linear solvers gain: shorter rows are quicker to read whole
 SHARE_OF_COPY = 0.25  # of the memory of the rows: more is no gain in speed either
+SMALL = 16_000_000  # bytes: rows that lie in memory column by column are copied up to here
 
 
 def quickest(rows: Rows) -> Rows:
     """Return rows as linear solvers read them quickest: compressed if wide and mostly zeros.
 
-    The copy takes at most a quarter of the memory of the rows themselves.
+    The copy takes at most a quarter of the memory of the rows themselves. Small ones that lie
+    column by column, as those of data frames do, are copied row by row.
     """
-    if not isinstance(rows, DenseRows) or rows.X.shape[1] < WIDE:
+    if not isinstance(rows, DenseRows):
+        return rows
+    if not rows.X.flags.c_contiguous and rows.X.nbytes <= SMALL:
+        rows = rows._replace(X=read_only(np.ascontiguousarray(rows.X)))
+    if rows.X.shape[1] < WIDE:
         return rows
     shorter = compressed(rows, 1.0, int(SHARE_OF_COPY * rows.X.nbytes))
     return rows if shorter is None else shorter

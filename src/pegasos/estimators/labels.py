@@ -96,6 +96,8 @@ class Labels:
 
 def is_multilabel(y: Any) -> bool:
     """Whether y is an indicator matrix with a column per label."""
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub":
+        return False  # the usual case, without a look at the values
     return y is not None and _sortable(type_of_target, y, input_name="y").startswith("multilabel")
 
 

@@ -92,8 +92,9 @@ def mean_square(problem: Problem) -> float:
     """Return the mean square length of some rows, seen from their mean if the bias is free."""
     n, _ = shape(problem.rows)
     squares, s = np.zeros(n), np.zeros(n)
-    for start in np.unique(np.linspace(0, max(0, n - RUN), RUNS).astype(int)):
-        run = slice(start, min(n, start + RUN))
+    starts = np.unique(np.linspace(0, n - RUN, RUNS).astype(int)) if n > RUNS * RUN else [0]
+    for start in starts:
+        run = slice(start, start + RUN if n > RUNS * RUN else n)
         square_norms(problem.rows, run.start, run.stop, squares)
         s[run] = weights_of(problem, run)
     if not s.any():

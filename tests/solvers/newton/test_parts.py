@@ -9,10 +9,12 @@ from pegasos.data.rows import as_rows, some_rows_of
 from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, dual_step, slope
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.newton import hessian as products
+from pegasos.solvers.newton import passes
 from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import Smoothing, unit_of
 from pegasos.solvers.newton.hessian import hessian
-from pegasos.solvers.newton.model import direction
+from pegasos.solvers.newton.line_search import FLAT, Function, Line, search
+from pegasos.solvers.newton.model import direction, rest_and_primal
 from pegasos.solvers.newton.newton import started
 from pegasos.solvers.newton.passes import curvatures_of, secants_of, write_scores
 
@@ -99,6 +101,50 @@ def test_a_direction_solves_the_newton_equations(loss, bias, container):
     step = -np.linalg.solve(H + 1e-300, g)
     found = np.append(p[:, 0], c - state.columns.m @ p[:, 0])[used]
     np.testing.assert_allclose(found, step, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+def test_distance_and_objective_are_those_of_rows_as_they_are(bias, container):
+    X, s, problem = posed(container, loss=SquaredHinge(), bias=bias)
+    state = started(problem, columns_of(problem, bias != "none"), None)
+    seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
+    model, m = state.models[0], state.columns.m
+    model.w[:], model.b = np.arange(-2.0, 3.0)[:, None], 0.3 if bias != "none" else 0.0
+    write_scores(seen, model.w, model.b, model.Z)
+    model.answer(seen)
+    S, A, b = s.sum(), model.A[:, 0], model.b - m @ model.w[:, 0]
+    off = model.w[:, 0] - (s * A) @ (X - (m if bias == "free" else 0.0)) / (0.01 * S)
+    rest, square = 0.005 * off @ off, model.w[:, 0] @ model.w[:, 0]
+    if bias == "free":
+        rest += abs(s @ A) / S
+    if bias == "regularized":
+        rest += 0.005 * (b / 2.0 - 2.0 * (s @ A) / (0.01 * S)) ** 2
+        square += (b / 2.0) ** 2
+    losses = np.maximum(0.0, 1.0 - problem.costs.Y[:, 0] * (X @ model.w[:, 0] + b)) ** 2
+    found = rest_and_primal(seen, state.columns, model)
+    np.testing.assert_allclose(found, [rest, s @ losses / S + 0.005 * square])
+
+
+@pytest.mark.parametrize("part", [10, 10**6])
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic()], ids=str)
+def test_a_line_search_ends_where_the_slope_is_small(loss, part, monkeypatch):
+    monkeypatch.setattr(passes, "PART", part)  # in parts by threads, or compiled as a whole
+    _, s, problem = posed(np.asarray, loss=loss)
+    Z, D = (np.random.default_rng(k).standard_normal((40, 1)) for k in range(2))
+    smoothing, y = Smoothing(np.zeros((40, 1)), 0.5), problem.costs.Y
+
+    def slope_at(u):
+        rows = zip(Z[:, 0] + u * D[:, 0], y[:, 0], strict=True)
+        c = np.array([dual_step(loss, z, 0.0, 0.5, t) for z, t in rows])
+        return 0.1 + 0.2 * u - (s * c) @ D[:, 0] / s.sum()
+
+    D *= -np.sign(slope_at(0.0) - 0.1)
+    line = passes.line_of(problem, smoothing, Z, D, (0.1, 0.2))
+    assert isinstance(line, Line if part > 40 else Function)
+    u, begin = search(line), slope_at(0.0)
+    assert u > 0.0 if begin < 0.0 else u == 0.0
+    assert u == 0.0 or abs(slope_at(u)) <= -(FLAT + 1e-12) * begin
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic()], ids=str)

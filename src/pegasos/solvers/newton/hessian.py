@@ -29,7 +29,7 @@ def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
     """Return sum_i h_i (x~_i, 1) (x~_i, 1)' of shape (d + 1, d + 1), symmetric."""
     chosen = np.flatnonzero(h)
     d = len(columns.m)
-    most = int(np.clip(MEMORY // (8 * (d + 1) ** 2), 2, PARTS))
+    most = int(min(PARTS, max(2, MEMORY // (8 * (d + 1) ** 2))))
     shares = ranges(len(chosen), max(BLOCK, -(-len(chosen) // most)))
     sums = np.zeros((max(1, len(shares)), d + 1, d + 1))
     adds_up = _adds_up(problem, columns)

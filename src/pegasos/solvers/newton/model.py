@@ -6,23 +6,34 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from pegasos.data.rows import FloatArray
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns
-from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing
+from pegasos.solvers.newton.envelope import GAP, VALUE, Smoothing
+from pegasos.solvers.newton.equations import (
+    Place,
+    bias,
+    rest_and_square,
+    solved,
+    terms_of,
+    write_equations,
+)
 from pegasos.solvers.newton.hessian import hessian
-from pegasos.solvers.newton.passes import curvatures_of, move_rows, secants_of, slopes, write_scores
+from pegasos.solvers.newton.line_search import search
+from pegasos.solvers.newton.passes import (
+    curvatures_of,
+    line_of,
+    move_rows,
+    secants_of,
+    write_scores,
+)
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second once it is below THIN
 THIN, THINNEST = 0.05, 1e-9
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
-REACH = 16.0  # change of scores that one column alone may cause in a step
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
-FLAT = 0.1  # of the slope at its beginning: where a line search ends
-TRIALS = 30
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDER, WIDENINGS = 3, 10.0, 12
@@ -36,6 +47,7 @@ class Model:
     Z, A, B are (n, 1): scores, dual numbers at these scores, multipliers; D is room for a change.
     """
 
+    y: FloatArray  # targets (n, 1)
     w: FloatArray
     b: float
     Z: FloatArray
@@ -58,6 +70,11 @@ class Model:
         """How the loss is smoothed at present."""
         return Smoothing(self.B, self.q)
 
+    @property
+    def place(self) -> Place:
+        """Where it is at present."""
+        return Place(self.w, self.b, self.v, self.sums)
+
     def move(self, problem: Problem, u: float) -> None:
         """Move scores by u D and dual numbers with them."""
         self.sums, change = move_rows(problem, self.smoothing, self.Z, self.A, self.D, u)
@@ -69,45 +86,26 @@ class Model:
         self.move(problem, 0.0)
 
 
-def rest(problem: Problem, columns: Columns, model: Model) -> float:
-    """Return lam/2 ||w - w(a)||^2, and what the dual point lacks if the bias is free."""
-    lam, balance = problem.lam, model.sums[BALANCE] / problem.S
-    if problem.is_free:
-        g = lam * model.w - model.v
-        return float(np.vdot(g, g) / (2.0 * lam) + model.unit * abs(balance))
-    g = lam * model.w[:, 0] - model.v[:, 0] - balance * columns.m
-    total = g @ g / (2.0 * lam)
-    if problem.bias_scale > 0.0:
-        scale = problem.bias_scale
-        total += 0.5 * lam * (bias(columns, model) / scale - scale * balance / lam) ** 2
-    return float(total)
-
-
-def bias(columns: Columns, model: Model) -> float:
-    """Return the bias for rows as they are."""
-    return float(model.b - columns.m @ model.w[:, 0])
-
-
-def primal(problem: Problem, columns: Columns, model: Model) -> float:
-    """Return the objective."""
-    square = float(np.vdot(model.w, model.w))
-    if problem.bias_scale > 0.0:
-        square += (bias(columns, model) / problem.bias_scale) ** 2
-    return float(model.sums[VALUE] / problem.S + 0.5 * problem.lam * square)
+def rest_and_primal(problem: Problem, columns: Columns, model: Model) -> tuple[float, float]:
+    """Return lam/2 ||w - w(a)||^2, with what balance a free bias lacks, and the objective."""
+    rest, square = rest_and_square(terms_of(problem, model.unit), columns.m, model.place)
+    return rest, float(model.sums[VALUE]) / problem.S + 0.5 * problem.lam * square
 
 
 def relative_gap(problem: Problem, columns: Columns, model: Model) -> float:
     """Return the relative gap of the present weights and dual numbers, nearly."""
-    gap = model.sums[GAP] / problem.S + rest(problem, columns, model)
-    dual = primal(problem, columns, model) - gap
-    return 0.0 if gap == 0.0 else float(gap / dual) if dual > 0.0 else np.inf
+    rest, primal = rest_and_primal(problem, columns, model)
+    gap = float(model.sums[GAP]) / problem.S + rest
+    dual = primal - gap
+    return 0.0 if gap == 0.0 else gap / dual if dual > 0.0 else math.inf
 
 
 def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     """Once the smoothed problem is solved well enough, take on its multipliers; narrow it."""
-    left = model.sums[GAP] / problem.S
-    is_solved = rest(problem, columns, model) <= ENOUGH * left or model.steps >= PATIENCE
-    if model.q == 0.0 or not is_solved:
+    if model.q == 0.0:
+        return
+    left, (rest, _) = model.sums[GAP] / problem.S, rest_and_primal(problem, columns, model)
+    if rest > ENOUGH * left and model.steps < PATIENCE:
         return
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
@@ -163,34 +161,13 @@ def direction(
     problem: Problem, columns: Columns, model: Model, h: FloatArray
 ) -> tuple[FloatArray, float]:
     """Solve H p = -gradient in standardised columns; return the directions of w (d, 1) and b."""
-    m, scale, reach = columns
-    d, lam = len(m), problem.lam
-    H = hessian(problem, columns, h)
-    H /= problem.S
-    H[range(d), range(d)] += lam / scale**2
-    g = np.append((lam * model.w - model.v)[:, 0] / scale, -model.sums[BALANCE] / problem.S)
-    if problem.bias_scale > 0.0:  # the bias as it is, of w~ and b
-        e = np.append(-m / scale, 1.0) / problem.bias_scale
-        H += lam * np.outer(e, e)
-        g += lam * bias(columns, model) / problem.bias_scale * e
+    d = len(columns.m)
+    H, g, lacking = hessian(problem, columns, h), np.empty(d + 1), np.empty(d + 1)
+    write_equations(terms_of(problem, model.unit), columns, model.place, H, g, lacking)
     size = d + (problem.is_free or problem.bias_scale > 0.0)
-    H, g, within = H[:size, :size], g[:size], np.append(reach, 1.0)[:size]
-    lacking = np.maximum(0.0, np.abs(g) * within / (REACH * model.unit) - np.diag(H))
     steepest = 0.01 * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())
-    p = solved(H, -g, lacking, model.damping * steepest)
-    return p[:d, None] / scale[:, None], float(p[d]) if size > d else 0.0
-
-
-def solved(H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float) -> FloatArray:
-    """Solve (H + diag(lacking + damping)) p = g; rounding may ask for more damping."""
-    diagonal = np.diag(H).copy()
-    while True:
-        M = H.copy()
-        np.fill_diagonal(M, diagonal + lacking + damping)
-        _, p, info = dposv(M, g, lower=1)
-        if info == 0 and np.all(np.isfinite(p)):
-            return np.asarray(p)
-        damping = 10.0 * max(damping, 1e-16 * float(diagonal.max()), 1e-300)
+    p = solved(H[:size, :size], -g[:size], lacking[:size], model.damping * steepest)
+    return (p[:d] / columns.scale)[:, None], float(p[d]) if size > d else 0.0
 
 
 def line_search(
@@ -199,28 +176,8 @@ def line_search(
     """Return how far to go: where the slope of the smoothed objective, which rises, is nearly 0."""
     lam, across, along = problem.lam, float(np.vdot(model.w, p)), float(np.vdot(p, p))
     if problem.bias_scale > 0.0:
-        change = float(c - columns.m @ p[:, 0]) / problem.bias_scale
-        across += bias(columns, model) / problem.bias_scale * change
+        change = bias(p, c, columns.m) / problem.bias_scale
+        across += bias(model.w, model.b, columns.m) / problem.bias_scale * change
         along += change**2
-
-    def rise(u: float) -> tuple[float, float]:
-        first, second = slopes(problem, model.smoothing, model.Z, model.D, u)
-        return lam * (across + u * along) + first, lam * along + second
-
-    u, low, high = 1.0, 0.0, math.inf
-    first = rise(0.0)[0]
-    if first >= 0.0:  # all that is left is rounding
-        return 0.0
-    for _ in range(TRIALS):
-        slope, bend = rise(u)
-        if abs(slope) <= -FLAT * first:
-            break
-        low, high = (u, high) if slope < 0.0 else (low, u)
-        better = u - slope / bend if bend > 0.0 else math.inf
-        if high < math.inf:
-            edge = 0.05 * (high - low)
-            is_within = low + edge < better < high - edge
-            u = better if is_within else 0.5 * (low + high)
-        else:
-            u = min(max(better, 1.5 * u), 8.0 * u)
-    return u
+    penalty = lam * across, lam * along
+    return search(line_of(problem, model.smoothing, model.Z, model.D, penalty))

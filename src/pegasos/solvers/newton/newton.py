@@ -32,8 +32,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pegasos.data.centre import as_from_centre, seen_from, settle
-from pegasos.data.rows import Centre, FloatArray, shape, some_rows_of
+from pegasos.data.centre import in_parts, seen_from, settle
+from pegasos.data.rows import Centre, FloatArray, shape, some_rows_of, stored_values
 from pegasos.options import Options
 from pegasos.parallel import each
 from pegasos.problem.losses import Logistic, SquaredHinge
@@ -41,12 +41,14 @@ from pegasos.problem.objective import Problem, combination
 from pegasos.solvers.linear.offsets import part, seen, starting_biases
 from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
-from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, bias, narrow, relative_gap, step
+from pegasos.solvers.newton.equations import bias
+from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, narrow, relative_gap, step
 from pegasos.solvers.newton.passes import write_scores
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
+SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
 ROWS_PER_COLUMN = 7  # if these are so many
 FIRST_GAP = 3e-2  # and go on with all of them from this relative gap
@@ -99,16 +101,17 @@ class Newton(Options, Solver):
             if gap <= FIRST_GAP or max(model.steps for model in begun.models) >= PATIENCE:
                 go_on(problem, state, begun)
             return Advance(visited, False)
-        posed = one_by_one(seen(problem, state.centre))
+        around = seen(problem, state.centre)
         behind = np.flatnonzero((state.gaps > AHEAD * state.gaps.max()) | np.isinf(state.gaps))
 
         def improve(k: int) -> None:
             model = state.models[k]
-            narrow(posed[k], state.columns, model)
-            step(posed[k], state.columns, model)
-            state.gaps[k] = relative_gap(posed[k], state.columns, model)
+            posed = problem_of(around, model)
+            narrow(posed, state.columns, model)
+            step(posed, state.columns, model)
+            state.gaps[k] = relative_gap(posed, state.columns, model)
 
-        each(improve, behind.tolist())
+        each(improve, behind.tolist(), at_once(problem))
         return Advance(shape(problem.rows)[0], True, float(state.gaps.max()))
 
     def iterate(
@@ -117,17 +120,30 @@ class Newton(Options, Solver):
         if state.first is not None:
             return self.iterate(*state.first)
         W = np.hstack([model.w for model in state.models])
-        return W, np.array([bias(state.columns, model) for model in state.models])
+        return W, np.array([bias_of(state.columns, model) for model in state.models])
 
     def dual_point(self, problem: Problem, state: NewtonState) -> DualPoint | None:
         return None if state.first is not None else DualPoint(state.A, 1.0)
 
 
-def one_by_one(problem: Problem) -> list[Problem]:
-    """Return the problems of the models one by one."""
-    Y = problem.costs.Y
-    columns = [Y] if Y.shape[1] == 1 else np.ascontiguousarray(Y.T)[:, :, None]
-    return [problem._replace(costs=problem.costs._replace(Y=y)) for y in columns]
+def one_by_one(Y: FloatArray) -> list[FloatArray]:
+    """Return the targets of the models one by one, (n, 1) each."""
+    return [Y] if Y.shape[1] == 1 else list(np.ascontiguousarray(Y.T)[:, :, None])
+
+
+def problem_of(problem: Problem, model: Model) -> Problem:
+    """Return the problem of one of the models."""
+    return problem._replace(costs=problem.costs._replace(Y=model.y))
+
+
+def bias_of(columns: Columns, model: Model) -> float:
+    """Return the bias of a model for rows as they are."""
+    return float(bias(model.w, model.b, columns.m))
+
+
+def at_once(problem: Problem) -> int | None:
+    """Return how many models may be under way at a time: short steps one after the other."""
+    return None if stored_values(problem.rows) >= SIDE_BY_SIDE else 1
 
 
 def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonState:
@@ -135,12 +151,13 @@ def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonS
     if columns.m.any():
         problem = problem._replace(rows=seen_from(problem.rows, columns.m))
     models = []
-    for k, posed in enumerate(one_by_one(problem)):
+    for k, y in enumerate(one_by_one(problem.costs.Y)):
+        posed = problem._replace(costs=problem.costs._replace(Y=y))
         model = new_model(posed, columns, None if previous is None else previous.A[:, [k]])
         if isinstance(previous, NewtonState):
             last = previous.models[k]
             model.w[:] = last.w
-            model.b = bias(previous.columns, last) + float(columns.m @ last.w[:, 0])
+            model.b = bias_of(previous.columns, last) + float(columns.m @ last.w[:, 0])
         write_scores(posed, model.w, model.b, model.Z)
         model.answer(posed)
         models.append(model)
@@ -155,7 +172,7 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
     width = WIDE if A is None else WIDE_AFTER
     Z, alpha, B, D = (np.zeros((n, 1)) for _ in range(4))
     model = Model(
-        w=np.zeros((d, 1)), b=0.0, Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, 1)),
+        y=y, w=np.zeros((d, 1)), b=0.0, Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, 1)),
         sums=np.zeros(ROWS_OF_SUMS), q=0.0 if is_smooth else width * unit, unit=unit,
         is_smooth=is_smooth,
     )  # fmt: skip
@@ -163,8 +180,7 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
         model.B[:] = A
         model.w[:] = settle(problem.rows.centre, combination(problem, A))[:d]
     if problem.is_free and not (A is None and is_margin(y)):  # at a kink, half of the rows rest
-        whole, _ = as_from_centre(problem.rows, model.w, np.zeros(1))
-        model.b = float(starting_biases(problem, whole)[0])
+        model.b = float(starting_biases(problem, in_parts(problem.rows, model.w))[0])
     elif A is not None and problem.bias_scale > 0.0:
         total = float(np.sum(problem.costs.weights.values[:, None] * A))
         model.b = problem.bias_scale**2 * total / (problem.lam * problem.S)
@@ -188,15 +204,16 @@ def first_rows(problem: Problem, seed: int) -> Any:
 def go_on(problem: Problem, state: NewtonState, begun: NewtonState) -> None:
     """Go on with all rows from the weights that a part of them led to."""
     state.first = None
-    posed = one_by_one(seen(problem, state.centre))
+    around = seen(problem, state.centre)
 
     def take(k: int) -> None:
         model, other = state.models[k], begun.models[k]
+        posed = problem_of(around, model)
         model.w[:], model.b, model.damping = other.w, other.b, other.damping
-        write_scores(posed[k], model.w, model.b, model.Z)
+        write_scores(posed, model.w, model.b, model.Z)
         model.q = min(model.q, other.q / NARROWER)
-        model.answer(posed[k])
+        model.answer(posed)
         model.B[:] = model.A
-        model.answer(posed[k])
+        model.answer(posed)
 
-    each(take, range(len(posed)))
+    each(take, range(len(state.models)))

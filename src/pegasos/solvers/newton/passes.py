@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from pegasos.data.centre import as_from_centre, settle, weight_count
+from pegasos.data.centre import in_parts, settle, weight_count
 from pegasos.data.rows import FloatArray, all_scores, shape, stored_values
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem, add_combination
@@ -16,6 +18,7 @@ from pegasos.solvers.newton.envelope import (
     secants,
     slopes_along,
 )
+from pegasos.solvers.newton.line_search import Function, Line
 
 PARTS = 16  # at most so many parts of the rows,
 PART = 200_000  # of at least so many values each
@@ -23,8 +26,11 @@ PART = 200_000  # of at least so many values each
 
 def parts_of(problem: Problem, values: int) -> list[tuple[int, int]]:
     """Split the rows for a pass that reads so many values."""
-    n, _ = shape(problem.rows)
-    count = min(PARTS, max(1, values // PART))
+    return _split(len(problem.costs.Y), min(PARTS, max(1, values // PART)))
+
+
+@cache
+def _split(n: int, count: int) -> list[tuple[int, int]]:
     return ranges(n, max(1, -(-n // count)))
 
 
@@ -33,10 +39,10 @@ def write_scores(problem: Problem, w: FloatArray, b: float, Z: FloatArray) -> No
     if not w.any():
         Z[:] = b
         return
-    whole, _ = as_from_centre(problem.rows, w, np.zeros(1))
+    whole = in_parts(problem.rows, w)[:, 0]
 
     def write(part: tuple[int, int]) -> None:
-        all_scores(problem.rows, *part, whole[:, 0], Z)
+        all_scores(problem.rows, *part, whole, Z)
         Z[slice(*part)] += b
 
     each(write, parts_of(problem, stored_values(problem.rows)))
@@ -57,22 +63,37 @@ def move_rows(
         )
 
     each(go, range(len(parts)))
-    change = settle(problem.rows.centre, changes.sum(axis=0))
-    return sums.sum(axis=0)[:, 0], change[: shape(problem.rows)[1]]
+    change = settle(problem.rows.centre, added(changes))
+    return added(sums)[:, 0], change[: shape(problem.rows)[1]]
 
 
-def slopes(
-    problem: Problem, smoothing: Smoothing, Z: FloatArray, D: FloatArray, u: float
-) -> FloatArray:
-    """Return the first and second derivative along D of the smoothed losses, at Z + u D."""
+def added(sums: FloatArray) -> FloatArray:
+    """Return the sum of what the parts found."""
+    return sums[0] if len(sums) == 1 else sums.sum(axis=0)
+
+
+def line_of(
+    problem: Problem,
+    smoothing: Smoothing,
+    Z: FloatArray,
+    D: FloatArray,
+    penalty: tuple[float, float],
+) -> Line | Function:
+    """Return the smoothed objective along D as a line search takes it; see `Line`."""
     parts = parts_of(problem, len(Z))
+    if len(parts) == 1:
+        return Line(problem.costs, smoothing, Z, D, problem.S, penalty)
     sums = np.zeros((len(parts), 2))
 
-    def add(number: int) -> None:
-        sums[number] = slopes_along(problem.costs, smoothing, Z, D, u, parts[number])
+    def rise(u: float) -> tuple[float, float]:
+        def add(number: int) -> None:
+            sums[number] = slopes_along(problem.costs, smoothing, Z, D, u, parts[number])
 
-    each(add, range(len(parts)))
-    return sums.sum(axis=0) / problem.S
+        each(add, range(len(parts)))
+        slope, bend = sums.sum(axis=0) / problem.S
+        return penalty[0] + u * penalty[1] + float(slope), penalty[1] + float(bend)
+
+    return Function(rise)
 
 
 def curvatures_of(
