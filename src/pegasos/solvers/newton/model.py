@@ -14,6 +14,7 @@ from pegasos.solvers.newton.columns import Columns
 from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing
 from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.passes import curvatures_of, move_rows, secants_of, slopes, write_scores
+from pegasos.solvers.newton.path import some_of
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second once it is below THIN
 THIN, THINNEST = 0.05, 1e-9
@@ -25,7 +26,8 @@ FLAT = 0.1  # of the slope at its beginning: where a line search ends
 TRIALS = 30
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
-FAILURES, WIDER, WIDENINGS = 3, 10.0, 12
+FAILURES, WIDENINGS = 3, 12
+WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are known
 SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
 
 
@@ -48,6 +50,7 @@ class Model:
     unit: float  # the targets' scale, in which widths are measured
     damping: float = DAMPING
     is_smooth: bool = False  # the loss itself: no smoothing is needed in the end
+    is_rough: bool = False  # some rows stand for all in the Hessian: see `path`
     steps: int = 0  # at the present width
     failures: int = 0
     widenings: int = 0
@@ -155,7 +158,8 @@ def is_stiff(model: Model) -> bool:
 def widen(problem: Problem, model: Model) -> None:
     """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C."""
     model.failures, model.steps, model.widenings = 0, 0, model.widenings + 1
-    model.q, model.damping = max(WIDER * model.q, model.unit), DAMPING
+    wider = max(WIDER * model.q, model.unit)
+    model.q, model.damping = BACK * model.q if model.narrowings > 0 else wider, DAMPING
     model.answer(problem)
 
 
@@ -165,7 +169,7 @@ def direction(
     """Solve H p = -gradient in standardised columns; return the directions of w (d, 1) and b."""
     m, scale, reach = columns
     d, lam = len(m), problem.lam
-    H = hessian(problem, columns, h)
+    H = hessian(problem, columns, some_of(h, columns) if model.is_rough else h)
     H /= problem.S
     H[range(d), range(d)] += lam / scale**2
     g = np.append((lam * model.w - model.v)[:, 0] / scale, -model.sums[BALANCE] / problem.S)
