@@ -16,7 +16,7 @@ from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.passes import curvatures_of, move_rows, secants_of, slopes, write_scores
 from pegasos.solvers.newton.path import some_of
 
-NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second once it is below THIN
+NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 THIN, THINNEST = 0.05, 1e-9
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
@@ -53,6 +53,7 @@ class Model:
     is_rough: bool = False  # some rows stand for all in the Hessian: see `path`
     steps: int = 0  # at the present width
     failures: int = 0
+    has_failed: bool = False  # at a smaller width, with multipliers known
     widenings: int = 0
     narrowings: int = 0
 
@@ -115,7 +116,8 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
-    model.q = max(THINNEST * model.unit, (SLOWLY if is_thin else NARROWER) * model.q)
+    factor = SLOWLY if is_thin or model.has_failed else NARROWER
+    model.q = max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and is_thin:
         model.q = 0.0
     model.answer(problem)
@@ -156,10 +158,14 @@ def is_stiff(model: Model) -> bool:
 
 
 def widen(problem: Problem, model: Model) -> None:
-    """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C."""
+    """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C.
+
+    Once multipliers are known, what failed was to narrow too fast: go back, and on in small steps.
+    """
     model.failures, model.steps, model.widenings = 0, 0, model.widenings + 1
+    model.has_failed = model.narrowings > 0
     wider = max(WIDER * model.q, model.unit)
-    model.q, model.damping = BACK * model.q if model.narrowings > 0 else wider, DAMPING
+    model.q, model.damping = BACK * model.q if model.has_failed else wider, DAMPING
     model.answer(problem)
 
 
