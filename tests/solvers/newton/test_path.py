@@ -20,6 +20,7 @@ from tests.reference.certificate import optimum
 @pytest.fixture
 def all_is_wide(monkeypatch):
     monkeypatch.setattr(path, "WIDE", 1)
+    monkeypatch.setattr(path, "MANY", 1)
 
 
 def posed(n=300, d=8, lam=1e-6, loss=Hinge(), container=np.asarray, classes=1):  # noqa: B008
@@ -43,11 +44,14 @@ def test_the_first_lam_follows_the_size_of_rows_and_targets(all_is_wide):
 
 
 @pytest.mark.fast
-def test_narrow_data_and_smooth_losses_have_no_path(monkeypatch):
+def test_narrow_data_few_rows_and_smooth_losses_have_no_path(monkeypatch):
     _, problem = posed()
     columns = columns_of(problem, True)
     assert first_lam(problem, columns, 1.0) == problem.lam
     monkeypatch.setattr(path, "WIDE", 1)
+    assert first_lam(problem, columns, 1.0) == problem.lam  # 300 rows for 8 columns
+    monkeypatch.setattr(path, "MANY", 1)
+    assert first_lam(problem, columns, 1.0) > problem.lam
     _, smooth = posed(loss=SquaredHinge())
     assert first_lam(smooth, columns, 1.0) == smooth.lam
 

@@ -16,8 +16,8 @@ keep steps within reason where H knows little: a damping that follows the line s
 and, for columns in which no row answers at present (rare categories), a step of at most REACH in
 the scores.
 
-Many rows begin with a tenth of them, drawn at random; wide data, which have too few rows for that,
-with a larger lam (`path`). Several models run side by side, each at its own pace; those that are
+Many rows begin with a tenth of them, drawn at random; wide data that are too few for that, with a
+larger lam (`path`). Several models run side by side, each at its own pace; those that are
 far ahead of the last wait for it.
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving

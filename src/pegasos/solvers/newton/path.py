@@ -13,20 +13,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray
+from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import CONSTANT, Columns
 
-WIDE = 256  # columns from which Hessians are what takes long
+WIDE = 256  # columns from which Hessians are what takes long,
+MANY = 50  # with so many rows per column; fewer can often be separated, at any lam in another way
 KAPPA = 10.0  # at the first lam
 FALL, LAST_FALL = 100.0, 1000.0  # factors between one lam and the next, and before the last
 ROWS = 6  # per column that stand for all that answer
 
 
 def first_lam(problem: Problem, columns: Columns, unit: float) -> float:
-    """Return the lam to begin with; that of the problem if the loss is smooth or columns few."""
-    if len(columns.m) < WIDE or isinstance(problem.costs.loss, SquaredHinge | Logistic):
+    """Return the lam to begin with: the problem's own if its Hessians are quick or few."""
+    n, d = shape(problem.rows)
+    is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic)
+    if d < WIDE or n < MANY * d or is_smooth:
         return problem.lam
     square = float(np.sum(columns.scale[columns.reach > CONSTANT] ** 2))
     return max(problem.lam, square / (KAPPA * problem.S * unit))
