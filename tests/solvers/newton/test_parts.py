@@ -14,7 +14,16 @@ from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import Smoothing, unit_of
 from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.line_search import FLAT, Function, Line, search
-from pegasos.solvers.newton.model import direction, rest_and_primal
+from pegasos.solvers.newton.model import (
+    BACK,
+    PATIENCE,
+    SLOWLY,
+    WIDER,
+    direction,
+    narrow,
+    rest_and_primal,
+    widen,
+)
 from pegasos.solvers.newton.newton import started
 from pegasos.solvers.newton.passes import curvatures_of, secants_of, write_scores
 
@@ -162,6 +171,25 @@ def test_mean_curvatures_lead_from_one_slope_to_another(loss):
     h = secants_of(problem, smoothing, Z, A, D, 0.7)
     change = A - dual_numbers(Z + 0.7 * D)
     np.testing.assert_allclose(h * 0.7 * D[:, 0], s * change[:, 0], atol=1e-14)
+
+
+def test_after_failures_with_multipliers_known_the_width_falls_slowly():
+    _, _, problem = posed(np.asarray)
+    state = started(problem, columns_of(problem, True), None)
+    seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
+    model = state.models[0]
+    model.q = 2.0
+    widen(seen, model)
+    assert model.q == 2.0 * WIDER
+    model.steps = PATIENCE
+    narrow(seen, state.columns, model)
+    q = model.q
+    assert q < SLOWLY * 2.0 * WIDER
+    widen(seen, model)
+    assert model.q == BACK * q
+    model.steps = PATIENCE
+    narrow(seen, state.columns, model)
+    assert model.q == SLOWLY * (BACK * q)
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -28,15 +28,17 @@ from pegasos.solvers.newton.passes import (
     secants_of,
     write_scores,
 )
+from pegasos.solvers.newton.path import some_of
 
-NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second once it is below THIN
+NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 THIN, THINNEST = 0.05, 1e-9
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
-FAILURES, WIDER, WIDENINGS = 3, 10.0, 12
+FAILURES, WIDENINGS = 3, 12
+WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are known
 SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
 
 
@@ -60,8 +62,10 @@ class Model:
     unit: float  # the targets' scale, in which widths are measured
     damping: float = DAMPING
     is_smooth: bool = False  # the loss itself: no smoothing is needed in the end
+    is_rough: bool = False  # some rows stand for all in the Hessian: see `path`
     steps: int = 0  # at the present width
     failures: int = 0
+    has_failed: bool = False  # at a smaller width, with multipliers known
     widenings: int = 0
     narrowings: int = 0
 
@@ -110,7 +114,8 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
-    model.q = max(THINNEST * model.unit, (SLOWLY if is_thin else NARROWER) * model.q)
+    factor = SLOWLY if is_thin or model.has_failed else NARROWER
+    model.q = max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and is_thin:
         model.q = 0.0
     model.answer(problem)
@@ -151,9 +156,14 @@ def is_stiff(model: Model) -> bool:
 
 
 def widen(problem: Problem, model: Model) -> None:
-    """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C."""
+    """Smooth more where steps fail, as on separable rows at a large C: go there from smaller C.
+
+    Once multipliers are known, what failed was to narrow too fast: go back, and on in small steps.
+    """
     model.failures, model.steps, model.widenings = 0, 0, model.widenings + 1
-    model.q, model.damping = max(WIDER * model.q, model.unit), DAMPING
+    model.has_failed = model.narrowings > 0
+    wider = max(WIDER * model.q, model.unit)
+    model.q, model.damping = BACK * model.q if model.has_failed else wider, DAMPING
     model.answer(problem)
 
 
@@ -162,7 +172,8 @@ def direction(
 ) -> tuple[FloatArray, float]:
     """Solve H p = -gradient in standardised columns; return the directions of w (d, 1) and b."""
     d = len(columns.m)
-    H, g, lacking = hessian(problem, columns, h), np.empty(d + 1), np.empty(d + 1)
+    H = hessian(problem, columns, some_of(h, columns) if model.is_rough else h)
+    g, lacking = np.empty(d + 1), np.empty(d + 1)
     write_equations(terms_of(problem, model.unit), columns, model.place, H, g, lacking)
     size = d + (problem.is_free or problem.bias_scale > 0.0)
     steepest = 0.01 * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())

@@ -16,8 +16,9 @@ keep steps within reason where H knows little: a damping that follows the line s
 and, for columns in which no row answers at present (rare categories), a step of at most REACH in
 the scores.
 
-Many rows begin with a tenth of them, drawn at random. Several models run side by side, each at its
-own pace; those that are far ahead of the last wait for it.
+Many rows begin with a tenth of them, drawn at random; wide data that are too few for that, with a
+larger lam (`path`). Several models run side by side, each at its own pace; those that are
+far ahead of the last wait for it.
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
          Lasso problems. SIAM J. Optimization 28(1), 2018.
@@ -44,24 +45,29 @@ from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
 from pegasos.solvers.newton.equations import bias
 from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, narrow, relative_gap, step
 from pegasos.solvers.newton.passes import write_scores
+from pegasos.solvers.newton.path import first_lam, next_lam
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
-ROWS_PER_COLUMN = 7  # if these are so many
-FIRST_GAP = 3e-2  # and go on with all of them from this relative gap
+ROWS_PER_COLUMN = 20  # if these are so many
+FIRST_GAP = 3e-2  # and go on with all of them, or with a smaller lam, from this relative gap
 
 
 @dataclass
 class NewtonState:
-    """A run: its models, rows seen from `centre`, and where it begins with a part of the rows."""
+    """A run: its models, rows seen from `centre`, where it begins with a part of the rows.
+
+    `lam` is that of the present; it falls to that of the problem.
+    """
 
     models: list[Model]
     gaps: FloatArray  # relative gaps of the models, nearly
     columns: Columns
     centre: Centre
+    lam: float
     first: tuple[Problem, NewtonState] | None = None
 
     @property
@@ -92,27 +98,35 @@ class Newton(Options, Solver):
             lam = problem.lam * problem.S / few.S  # the same C: rare columns are not overrated
             few = few._replace(rows=some_rows_of(problem.rows, chosen), lam=lam)
             state.first = few, started(few, columns, None)
+        elif previous is None:
+            state.lam = first_lam(problem, columns, max(model.unit for model in state.models))
         return state
 
     def advance(self, problem: Problem, state: NewtonState) -> Advance:
         if state.first is not None:
             few, begun = state.first
             visited, _, gap, _ = self.advance(few, begun)
-            if gap <= FIRST_GAP or max(model.steps for model in begun.models) >= PATIENCE:
+            if is_near(begun, gap):
                 go_on(problem, state, begun)
             return Advance(visited, False)
-        around = seen(problem, state.centre)
+        around = seen(problem._replace(lam=state.lam), state.centre)
+        is_first = state.lam > problem.lam
         behind = np.flatnonzero((state.gaps > AHEAD * state.gaps.max()) | np.isinf(state.gaps))
 
         def improve(k: int) -> None:
             model = state.models[k]
+            model.is_rough = is_first
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
             step(posed, state.columns, model)
             state.gaps[k] = relative_gap(posed, state.columns, model)
 
         each(improve, behind.tolist(), at_once(problem))
-        return Advance(shape(problem.rows)[0], True, float(state.gaps.max()))
+        gap = float(state.gaps.max())
+        if is_first and is_near(state, gap):
+            state.lam = next_lam(state.lam, problem.lam)
+            state.gaps[:] = np.inf
+        return Advance(shape(problem.rows)[0], not is_first, gap)
 
     def iterate(
         self, problem: Problem, state: NewtonState
@@ -124,6 +138,11 @@ class Newton(Options, Solver):
 
     def dual_point(self, problem: Problem, state: NewtonState) -> DualPoint | None:
         return None if state.first is not None else DualPoint(state.A, 1.0)
+
+
+def is_near(state: NewtonState, gap: float) -> bool:
+    """Whether a first problem is solved well enough, or as well as it will be."""
+    return gap <= FIRST_GAP or max(model.steps for model in state.models) >= PATIENCE
 
 
 def one_by_one(Y: FloatArray) -> list[FloatArray]:
@@ -161,7 +180,8 @@ def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonS
         write_scores(posed, model.w, model.b, model.Z)
         model.answer(posed)
         models.append(model)
-    return NewtonState(models, np.full(len(models), np.inf), columns, problem.rows.centre)
+    gaps = np.full(len(models), np.inf)
+    return NewtonState(models, gaps, columns, problem.rows.centre, problem.lam)
 
 
 def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model:
