@@ -214,7 +214,9 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
             steps, least = parts.go_on(models.accuracy[k], length)
             length = steps
         else:
+            length = min(length, parts.pause)
             steps, _, least, _ = ascend(K, ascent, box, active, models.accuracy[k], length)
+            parts.try_again()
         state.least_curvature = min(least, state.least_curvature)
         gram.clock += int(steps)
         allowed = allowed - steps if steps == length else 0
