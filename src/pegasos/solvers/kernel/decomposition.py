@@ -9,13 +9,14 @@ Maximises   D(beta) / lam = sum_i y_i beta_i - epsilon abs(beta_i) - 1/2 beta' K
 q = 2 with the second row chosen by the gain of its exact step is SMO [FCL05]. A large q is the
 SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from matrix products. The
 first working set is a random sample; from then on it holds the rows with the largest violations,
-those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
-the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
-most stay, and rows are cheap to compute, the row is kept from its second move on; and where to
-compute a value costs less than to keep it, no row is kept at all, if working sets are large, so
-that few moves are a row's second, and there is no other model to need it. `smo` is given
-the q x q block of K, or all of K where the working set is all rows and K fits the store, and
-works on a part of it at a time where that pays (`parts`).
+those closest to one included, so it grows and shrinks with the support vectors; where values are
+quick to compute, the sample is small (`working_set.starts_small`). Rows of K stay in the store: a
+support vector's row is computed once. Only where a coefficient went to a bound, where most stay,
+and rows are cheap to compute, the row is kept from its second move on; and where to compute a value
+costs less than to keep it, no row is kept at all, if working sets are not small, so that few moves
+are a row's second, and there is no other model to need it. `smo` is given the q x q block of K, or
+all of K where the working set is all rows and K fits the store, and works on a part of it at a time
+where that pays (`parts`).
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -49,14 +50,16 @@ from pegasos.solvers.kernel.smo import (
     whole,
 )
 from pegasos.solvers.kernel.working_set import (
-    FEW_ROWS,
+    LEAST_ROWS,
     Models,
     assess,
     finer,
     first_set,
     least_size,
+    limits_of_size,
     new_wishes,
     next_size,
+    pilot_size,
     rare_rows,
     working_set,
 )
@@ -99,7 +102,8 @@ class Decomposition(Options):
     ----------
     working_set : int or "auto", default="auto"
         Rows that are optimised together. "auto" starts from a random sample of a quarter of the
-        rows (2,000 to 6,000) and follows the violations, within the memory budget. 2 is SMO.
+        rows (2,000 to 6,000; fewer where kernel values are quick to compute) and follows the
+        violations, within the memory budget. 2 is SMO.
     shrinking : bool, default=True
         Leave rows that are stuck at a bound out of the search for a pair. Only SMO searches all
         rows; larger working sets leave such rows out anyway.
@@ -160,7 +164,7 @@ def rounds(
     largest = largest if q == "auto" else min(int(q), largest)
     rare = rare_rows(problem)
     least = least_size(n, rare)
-    W = first_set(n, min(least, largest), rare, state.random)
+    W = first_set(n, min(pilot_size(problem, least), largest), rare, state.random)
     is_first, wishes, known, violation = not models.B.any(), new_wishes(n), -1, np.inf
     if is_first and len(W) == n and q == "auto":
         models.accuracy[:] = FIRST_OF_ALL
@@ -171,7 +175,8 @@ def rounds(
             if not is_first:
                 violation = violation if known == k else assess(problem, models, k, wishes)
                 models.accuracy[k] = finer(problem, models, k, wishes, violation)
-                size = largest if q != "auto" else next_size(wishes, least, largest)
+                few, most = limits_of_size(problem, (least, largest), models.B[:, k], len(W))
+                size = largest if q != "auto" else next_size(wishes, few, most)
                 W = working_set(wishes, size)
             known = -1  # the wishes change with every move
             if len(W) > gram.block_rows:  # all of K fits the store
@@ -225,7 +230,7 @@ def improve(problem: Problem, state: DecompositionState, k: int, W: Any) -> Iter
     has_moved = ascent.beta != before
     rests = (ascent.beta <= box.low) | (ascent.beta >= box.high)
     passes = has_moved & rests & ~state.has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
-    if gram.is_fleeting and len(W) >= FEW_ROWS and models.B.shape[1] == 1:
+    if gram.is_fleeting and len(W) >= LEAST_ROWS and models.B.shape[1] == 1:
         passes = has_moved & (gram.slot_of[W] < 0)
     state.has_moved[W] |= has_moved
     target = models.B[:, k].copy()
