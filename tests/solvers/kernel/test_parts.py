@@ -78,10 +78,27 @@ def test_rows_between_bounds_stay_for_the_next_part():
 
 
 def test_few_rows_and_short_parts_are_left_to_an_ascent_on_all(monkeypatch):
-    K, box, y = drawn(np.float64, m=4 * 16 - 1)
-    assert not Parts(ascend_pairs, K, new_ascent(np.zeros(len(y)), y, box), box).pays
+    K, box, y = drawn(np.float64, m=module.MANY * 16 - 1)
+    parts = Parts(ascend_pairs, K, new_ascent(np.zeros(len(y)), y, box), box)
+    assert not parts.pays
     monkeypatch.setattr(module, "FEW", 1)
     K, box, y = drawn(np.float64)
     parts = Parts(ascend_pairs, K, new_ascent(np.zeros(len(y)), y, box), box)
     parts.go_on(TOL, 3)
     assert not parts.pays
+
+
+def test_pauses_after_parts_that_do_not_pay_get_longer(monkeypatch):
+    monkeypatch.setattr(module, "FEW", 1)
+    K, box, y = drawn(np.float64)
+    parts = Parts(ascend_pairs, K, new_ascent(np.zeros(len(y)), y.copy(), box), box)
+    pauses = []
+    for _ in range(3):
+        parts.go_on(TOL, 3)
+        assert not parts.pays
+        pauses.append(parts.pause)
+    assert pauses == [32, 64, 128]
+    monkeypatch.setattr(module, "FEW", 1000)
+    parts.go_on(TOL, 3)
+    assert parts.pays
+    assert parts.pause == 16

@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 
-from pegasos.problem.losses import Hinge
+from pegasos.problem.kernels import Gaussian, Laplacian
+from pegasos.problem.losses import EpsilonInsensitive, Hinge
 from pegasos.solvers.kernel import working_set as working_sets
 from pegasos.solvers.kernel.working_set import (
     Wishes,
     first_set,
     largest_of,
     least_size,
+    limits_of_size,
     next_size,
+    pilot_size,
     rare_rows,
+    starts_small,
     working_set,
 )
 from tests.solvers.kernel.problems import kernel_problem
@@ -76,3 +80,28 @@ def test_a_working_set_fits_the_block():
         found = working_set(wishes, size)
         assert len(found) == len(set(found.tolist())) == size
         assert rises[found].sum() >= min(rises.sum(), max(1, size // 4))
+
+
+@pytest.mark.fast
+def test_a_classifier_whose_kernel_values_are_quick_to_compute_starts_with_few_rows():
+    quick = kernel_problem(Hinge(), 0, kernel=Gaussian(0.5)).problem
+    assert starts_small(quick)
+    assert [pilot_size(quick, least) for least in (6000, 3000, 1200, 400)] == [2000, 1000, 500, 400]
+    assert pilot_size(quick, len(quick.costs.Y)) == len(quick.costs.Y)  # all rows
+    beta = np.zeros(9000)
+    assert limits_of_size(quick, (6000, 20_000), beta, 2000) == (500, 6000)
+    beta[:300] = 1.0
+    assert limits_of_size(quick, (6000, 20_000), beta, 4000) == (1200, 12_000)
+    beta[:] = 1.0
+    assert limits_of_size(quick, (6000, 20_000), beta, 9000) == (6000, 20_000)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize(
+    ("loss", "kernel"),
+    [(EpsilonInsensitive(0.1), Gaussian(0.5)), (Hinge(), Laplacian(0.5))],
+)
+def test_other_runs_start_with_a_large_working_set(loss, kernel):
+    problem = kernel_problem(loss, 0, kernel=kernel).problem
+    assert pilot_size(problem, 6000) == 6000
+    assert limits_of_size(problem, (6000, 20_000), np.zeros(9), 10) == (6000, 20_000)

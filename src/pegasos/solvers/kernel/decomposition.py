@@ -9,13 +9,14 @@ Maximises   D(beta) / lam = sum_i y_i beta_i - epsilon abs(beta_i) - 1/2 beta' K
 q = 2 with the second row chosen by the gain of its exact step is SMO [FCL05]. A large q is the
 SVM-Light family [Joa98]: far fewer rounds, and kernel values that come from matrix products. The
 first working set is a random sample; from then on it holds the rows with the largest violations,
-those closest to one included, so it grows and shrinks with the support vectors. Rows of K stay in
-the store: a support vector's row is computed once. Only where a coefficient went to a bound, where
-most stay, and rows are cheap to compute, the row is kept from its second move on; and where to
-compute a value costs less than to keep it, no row is kept at all, if working sets are large, so
-that few moves are a row's second, and there is no other model to need it. `smo` is given
-the q x q block of K, or all of K where the working set is all rows and K fits the store, and
-works on a part of it at a time where that pays (`parts`).
+those closest to one included, so it grows and shrinks with the support vectors; where values are
+quick to compute, the sample is small (`working_set.starts_small`). Rows of K stay in the store: a
+support vector's row is computed once. Only where a coefficient went to a bound, where most stay,
+and rows are cheap to compute, the row is kept from its second move on; and where to compute a value
+costs less than to keep it, no row is kept at all, if working sets are not small, so that few moves
+are a row's second, and there is no other model to need it. `smo` is given the q x q block of K, or
+all of K where the working set is all rows and K fits the store, and works on a part of it at a time
+where that pays (`parts`).
 
 Shrinking: rows at a bound that want to stay there are left out of the working set, and with q = 2
 out of the search for a pair, until the others are done.
@@ -47,8 +48,10 @@ from pegasos.solvers.kernel.working_set import (
     finer,
     first_set,
     least_size,
+    limits_of_size,
     new_wishes,
     next_size,
+    pilot_size,
     rare_rows,
     working_set,
 )
@@ -73,6 +76,7 @@ class DecompositionState:
     wishes: Wishes
     k: int = 0  # the model whose turn it is
     solve: InnerSolve | PairSolve | None = None  # its solve, once a working set is chosen
+    size: int = 0  # of the last working set
     is_first: bool = True
     known: int = -1
     violation: float = float("inf")
@@ -91,7 +95,8 @@ class Decomposition(Options, Solver):
     ----------
     working_set : int or "auto", default="auto"
         Rows that are optimised together. "auto" starts from a random sample of a quarter of the
-        rows (2,000 to 6,000) and follows the violations, within the memory budget. 2 is SMO.
+        rows (2,000 to 6,000; fewer where kernel values are quick to compute) and follows the
+        violations, within the memory budget. 2 is SMO.
     shrinking : bool, default=True
         Leave rows that are stuck at a bound out of the search for a pair. Only SMO searches all
         rows; larger working sets leave such rows out anyway.
@@ -117,7 +122,7 @@ class Decomposition(Options, Solver):
             problem.rows.add_scores(B, F)
         models = Models(B, F, np.zeros(K), np.full(K, FIRST_ACCURACY), np.full(K, np.inf))
         least, largest = self.sizes(problem)
-        W = first_set(n, min(least, largest), rare_rows(problem), Draws(seed))
+        W = first_set(n, min(pilot_size(problem, least), largest), rare_rows(problem), Draws(seed))
         is_first = not B.any()
         if is_first and len(W) == n and self.working_set == "auto":
             models.accuracy[:] = FIRST_OF_ALL
@@ -168,15 +173,16 @@ class Decomposition(Options, Solver):
                 state.violation = assess(problem, models, k, state.wishes)
             models.accuracy[k] = finer(problem, models, k, state.wishes, state.violation)
             least, largest = self.sizes(problem)
+            few, most = limits_of_size(problem, (least, largest), models.B[:, k], state.size)
             is_auto = self.working_set == "auto"
-            W = working_set(
-                state.wishes, next_size(state.wishes, least, largest) if is_auto else largest
-            )
+            size = next_size(state.wishes, few, most) if is_auto else largest
+            W = working_set(state.wishes, size)
         state.known = -1  # the wishes change with every move
         if self.working_set == 2:
             return new_pair_solve(problem, models, k)
         if len(W) > gram.block_rows:  # all of K fits the store
             W = np.arange(gram.n)
+        state.size = len(W)
         return new_solve(problem, models, k, W)
 
     def iterate(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:

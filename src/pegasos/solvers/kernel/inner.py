@@ -29,7 +29,7 @@ from pegasos.solvers.kernel.smo import (
     new_ascent,
     whole,
 )
-from pegasos.solvers.kernel.working_set import FEW_ROWS, Models
+from pegasos.solvers.kernel.working_set import LEAST_ROWS, Models
 
 STEPS_PER_ROW, LEAST_STEPS = 100, 100_000  # of one inner solve, at most
 VALUES_PER_CALL = 100_000_000  # kernel values that one call of `smo` reads, at most
@@ -52,7 +52,8 @@ class InnerSolve:
     ascent: Ascent
     allowed: int  # steps
     part: Any  # the last one of `parts`,
-    pays: bool  # and whether there is to be another
+    pays: bool  # and whether there is to be another,
+    pause: int = parts.ROWS  # or, first, so many steps on all rows
     has_block: bool = False
     to_add: list[tuple[Any, bool]] = field(default_factory=list)
     target: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,): beta to be responded to
@@ -93,7 +94,7 @@ def new_solve(problem: Problem, models: Models, k: int, W: Any) -> InnerSolve:
     ascent.r[:] -= box.ridge * before
     return InnerSolve(
         k, W, [some.copy() for some in batches], before, box, ascent,
-        STEPS_PER_ROW * len(W) + LEAST_STEPS, W[:0].copy(), len(W) >= parts.MANY * parts.ROWS,
+        STEPS_PER_ROW * len(W) + LEAST_STEPS, W[:0].copy(), parts.has_parts(len(W)),
     )  # fmt: skip
 
 
@@ -109,11 +110,13 @@ def ascend(problem: Problem, solve: InnerSolve, accuracy: float) -> float:
         )  # fmt: skip
     elif solve.pays:
         some = parts.Parts(ascend, K, ascent, box)
-        some.last = solve.part
+        some.last, some.pause = solve.part, solve.pause
         steps, least = some.go_on(accuracy, length)
-        length, solve.part, solve.pays = steps, some.last, some.pays
+        length, solve.part, solve.pays, solve.pause = steps, some.last, some.pays, some.pause
     else:
         active = np.arange(len(solve.W))
+        if parts.has_parts(len(solve.W)):
+            length, solve.pays = min(length, solve.pause), True  # and then another part
         steps, _, least, _ = ascend(K, ascent, box, active, accuracy, length)
     gram.clock += int(steps)
     solve.allowed = solve.allowed - int(steps) if steps == length else 0
@@ -127,7 +130,7 @@ def plan_responses(problem: Problem, models: Models, solve: InnerSolve, has_move
     moves = beta != solve.before
     rests = (beta <= solve.box.low) | (beta >= solve.box.high)
     passes = moves & rests & ~has_moved[W] & (gram.slot_of[W] < 0) & gram.is_cheap
-    if gram.is_fleeting and len(W) >= FEW_ROWS and models.B.shape[1] == 1:
+    if gram.is_fleeting and len(W) >= LEAST_ROWS and models.B.shape[1] == 1:
         passes = moves & (gram.slot_of[W] < 0)
     has_moved[W] |= moves
     solve.target = models.B[:, solve.k].copy()

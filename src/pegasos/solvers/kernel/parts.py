@@ -10,7 +10,8 @@ core's own cache; what they have moved is brought to the others once.
             r -= K[:, V] (change of beta_V)
 
 Without the rows of the last part a few of them would chase each other from part to part. Where a
-part takes few steps, not to be worth its block, an ascent goes on with all rows.
+part takes few steps, not to be worth its block, an ascent goes on with all rows for a while, twice
+as long each time.
 
 [Joa98]  Joachims. Making large-scale support vector machine learning practical. 1998.
 """
@@ -27,10 +28,15 @@ from pegasos.problem.gram import SQUARE, add_weighted, gather
 from pegasos.solvers.kernel.smo import Ascent, Box, Matrix, new_ascent, set_prices, whole
 from pegasos.solvers.kernel.working_set import largest_of
 
-ROWS = 512  # of a part
-MANY = 4  # parts that a matrix must be made of to be worth them
+ROWS = 768  # of a part
+MANY = 3  # parts that a matrix must be made of to be worth them
 FEW = 4  # a part with fewer steps than one for so many rows costs more than it saves
 LEFT = 0.2  # of the violation at the beginning that the ascent on a part leaves
+
+
+def has_parts(rows: int) -> bool:
+    """Whether there are rows for several parts."""
+    return rows >= MANY * ROWS
 
 
 class Parts:
@@ -40,12 +46,14 @@ class Parts:
     ----------
     pays : bool
         Whether there are rows for several parts, and the last one took many steps.
+    pause : int
+        Steps on all rows before the next part, while parts do not pay.
     """
 
     def __init__(self, ascend: Callable[..., Any], K: Matrix, ascent: Ascent, box: Box) -> None:
         self.ascend, self.K, self.ascent, self.box = ascend, K, ascent, box
         self.last = np.zeros(0, dtype=np.int64)
-        self.pays = len(ascent.r) >= MANY * ROWS
+        self.pays, self.pause = has_parts(len(ascent.r)), ROWS
 
     def go_on(self, tol: float, steps: int) -> tuple[int, float]:
         """Ascend on the next part; return the steps taken and the least curvature met.
@@ -73,6 +81,7 @@ class Parts:
         ascent.beta[V] = mine.beta
         set_prices(ascent, box)
         self.last, self.pays = V, FEW * taken >= len(V)
+        self.pause = ROWS if self.pays else 2 * self.pause
         return int(taken), float(least)
 
     def _next(self) -> tuple[Any, float]:

@@ -16,13 +16,15 @@ from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.problem.bias import best_bias
 from pegasos.problem.gap import GAIN, GAP, add_gap
-from pegasos.problem.losses import lower, upper
+from pegasos.problem.losses import EpsilonInsensitive, lower, upper
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.kernel.box import prices
 
 FEW_ROWS = 2000  # if there are no more, a working set holds all of them
 SHARE, MOST_ROWS = 0.25, 6000  # of the rows, but not more: the least in a working set
 PER_RARE_ROW, LEAST_ROWS = 4, 500  # of rows of the rarer class: see `rare_rows`
+PILOTS = 3  # a first working set that is to tell the size of others has such a part of their rows
+PER_SUPPORT, GROWTH = 4, 3  # rows for every support vector so far; for every row of the last set
 COARSEST = 0.02  # accuracy of an inner solve, in units of the margin
 FINEST = 1e-14  # in units of the largest response: below is rounding
 LEFT = 0.03  # of the gap that an inner solve may leave
@@ -108,11 +110,41 @@ def rare_rows(problem: Problem) -> Any:
 
 
 def least_size(n: int, rare: Any = None) -> int:
-    """Return the size of the first working set, and the least of any."""
+    """Return the least size of a working set; see `starts_small` for exceptions."""
     size = int(min(n, max(FEW_ROWS, min(MOST_ROWS, SHARE * n))))
     if rare is None:
         return size
     return min(size, max(LEAST_ROWS, PER_RARE_ROW * len(rare)))
+
+
+def starts_small(problem: Problem) -> bool:
+    """Whether a few rows are to tell how large working sets have to be.
+
+    Where kernel values are quick to compute, the block of a working set costs more than another
+    round. Of a regression most rows become support vectors: a small set tells nothing new.
+    """
+    return problem.rows.is_fleeting and not isinstance(problem.costs.loss, EpsilonInsensitive)
+
+
+def pilot_size(problem: Problem, least: int) -> int:
+    """Return the size of the first working set."""
+    if least == len(problem.costs.Y) or not starts_small(problem):
+        return least
+    return max(min(least, LEAST_ROWS), least // PILOTS)
+
+
+def limits_of_size(
+    problem: Problem, sizes: tuple[int, int], beta: FloatArray, last: int
+) -> tuple[int, int]:
+    """Return the least and the largest size of the next working set, after one of `last` rows.
+
+    A run that starts small needs no more than a few times its support vectors, and grows by steps.
+    """
+    least, largest = sizes
+    if not starts_small(problem):
+        return least, largest
+    few = max(LEAST_ROWS, PER_SUPPORT * int(np.count_nonzero(beta)))
+    return min(least, few), min(largest, max(least, GROWTH * last))
 
 
 def first_set(n: int, size: int, rare: Any, random: Any) -> Any:
