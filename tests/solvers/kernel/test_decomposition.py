@@ -466,7 +466,7 @@ def test_responses_stay_those_of_the_coefficients(short, dtype, bias, monkeypatc
 
 @pytest.mark.parametrize(("columns", "models"), [(3, 1), (3, 2), (60, 1)])
 def test_only_rows_that_cost_more_to_compute_than_to_store_are_kept(columns, models, monkeypatch):
-    monkeypatch.setattr("pegasos.solvers.kernel.decomposition.LEAST_ROWS", 20)
+    monkeypatch.setattr("pegasos.solvers.kernel.inner.LEAST_ROWS", 20)
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((60, columns)), np.sign(rng.standard_normal((60, models)))
     gram = Gram(Gaussian(0.2), as_rows(X), BUDGET)
