@@ -239,11 +239,11 @@ class _Run:
         """Whether a certificate is due, by the solver's own estimate or by the epochs behind.
 
         A solver that knows its gap as well as a certificate does is asked for one when it is done
-        and, for the history, once in a while before, until `tol` is proven.
+        and, for the history, once in a while before.
         """
         if self._knows_better():
             waits = self.judge.has_judged and self.epochs < self.next_hint
-            fell = estimate <= MILESTONE * self.estimate < np.inf and not self._is_within_tol()
+            fell = estimate <= MILESTONE * self.estimate < np.inf
             due = fell or (estimate <= 0.9 * self._target() and not waits)
             if due or not np.isfinite(self.estimate):
                 self.estimate = estimate

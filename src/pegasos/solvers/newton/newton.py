@@ -48,6 +48,7 @@ from pegasos.solvers.protocol import Advance, DualPoint
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
+ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
 ROWS_PER_COLUMN = 7  # if these are so many
@@ -108,7 +109,7 @@ class Newton(Options):
             model = state.models[k]
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
-            step(posed, state.columns, model)
+            step(posed, state.columns, model, may_widen=not state.gaps[k] <= ROUNDING)
             state.gaps[k] = relative_gap(posed, state.columns, model)
 
         each(improve, behind.tolist(), at_once(problem))
