@@ -158,8 +158,6 @@ def test_a_solver_that_knows_its_gap_ends_once_rounding_rules(loss):
     small = np.flatnonzero(np.array(gaps) <= AT_ROUNDING)
     assert len(small) > 0
     assert len(gaps) - small[0] <= 5 * STALLED_AT_ROUNDING
-    proven = [record.relative_gap <= 1e-3 for record in solution.trace.records]
-    assert sum(proven) <= 2  # when `tol` is reached, and at the end
 
 
 @pytest.mark.fast

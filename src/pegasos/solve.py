@@ -224,8 +224,7 @@ class Run:
         """Whether a certificate is due."""
         of = self.epochs, estimate, self._target()
         if self.solver.estimates_exactly:
-            is_known = self.judge.has_judged
-            return self.schedule.is_due_if_exact(*of, is_known, self._is_within_tol())
+            return self.schedule.is_due_if_exact(*of, self.judge.has_judged)
         return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:

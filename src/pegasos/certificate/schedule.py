@@ -33,14 +33,14 @@ class Schedule:
         return epochs >= (self.next_hint if self._is_hinted(estimate, target) else self.next_check)
 
     def is_due_if_exact(
-        self, epochs: int, estimate: float, target: float, has_judged: bool, is_within_tol: bool
+        self, epochs: int, estimate: float, target: float, has_judged: bool
     ) -> bool:
         """Whether one is due of a solver that knows its gap as well as a certificate does.
 
-        That is when it is done and, for the history, once in a while before, until `tol` is proven.
+        That is when it is done and, for the history, once in a while before.
         """
         waits = has_judged and epochs < self.next_hint
-        fell = estimate <= MILESTONE * self.estimate < np.inf and not is_within_tol
+        fell = estimate <= MILESTONE * self.estimate < np.inf
         due = fell or (estimate <= 0.9 * target and not waits)
         if due or not np.isfinite(self.estimate):
             self.estimate = estimate

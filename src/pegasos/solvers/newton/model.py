@@ -121,8 +121,11 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     model.answer(problem)
 
 
-def step(problem: Problem, columns: Columns, model: Model) -> None:
-    """Take one Newton step, as far as the smoothed objective falls along it."""
+def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = True) -> None:
+    """Take one Newton step, as far as the smoothed objective falls along it.
+
+    Where steps fail, the smoothing is made wider, unless all that is left is rounding.
+    """
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
     p, c, u = way(problem, columns, model, h)
     if u < SHORT:  # rows that did not answer where it began stopped it: they are to be heard
@@ -135,7 +138,7 @@ def step(problem: Problem, columns: Columns, model: Model) -> None:
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
     model.move(problem, u)
     fails = model.failures >= FAILURES
-    if (fails or is_stiff(model)) and model.widenings < WIDENINGS:
+    if may_widen and (fails or is_stiff(model)) and model.widenings < WIDENINGS:
         widen(problem, model)
 
 

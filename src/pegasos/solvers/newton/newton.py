@@ -50,6 +50,7 @@ from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
+ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
 ROWS_PER_COLUMN = 20  # if these are so many
@@ -118,7 +119,7 @@ class Newton(Options, Solver):
             model.is_rough = is_first
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
-            step(posed, state.columns, model)
+            step(posed, state.columns, model, may_widen=not state.gaps[k] <= ROUNDING)
             state.gaps[k] = relative_gap(posed, state.columns, model)
 
         each(improve, behind.tolist(), at_once(problem))
