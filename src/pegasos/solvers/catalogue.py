@@ -52,6 +52,16 @@ class Ability(NamedTuple):
     approaches_optimum: bool = True
 
 
+LINEAR_AUTO = (  # what "auto" is, and when to use it
+    "whichever of the next two is expected to end first; it may change during a fit, and "
+    "`verbose=1` says why",
+    "by default",
+)
+KERNEL_AUTO = (
+    "`Decomposition()` for the losses that it has, `KernelSDCA()` for the others",
+    "by default",
+)
+
 LINEAR_SOLVERS: dict[str, Ability] = {
     "sdca": Ability(
         SDCA,
@@ -88,7 +98,7 @@ KERNEL_SOLVERS: dict[str, Ability] = {
     "decomposition": Ability(
         Decomposition,
         what="dual decomposition on a growing working set; `working_set=2` is SMO",
-        use="by default, for the losses that it has",
+        use="for the hinge, squared hinge and epsilon-insensitive losses",
         losses=QUADRATIC,
         biases=KERNEL_BIASES,
         kernels=KERNELS,
@@ -96,7 +106,7 @@ KERNEL_SOLVERS: dict[str, Ability] = {
     "sdca": Ability(
         KernelSDCA,
         what="random dual coordinate ascent",
-        use="for the logistic or your own loss, where it is the default",
+        use="for the logistic or your own loss",
         biases=KERNEL_BIASES,
         kernels=KERNELS,
     ),
