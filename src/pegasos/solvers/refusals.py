@@ -39,8 +39,9 @@ def no_such_solver(solver: Any, table: Mapping[str, Any]) -> InvalidParameter:
 def check_solver_and_bias(name: str, bias: str, biases: tuple[str, ...]) -> None:
     """Refuse a way of finding the bias that a solver does not have."""
     if bias not in biases:
+        instead = "free" if "free" in biases else biases[0]
         raise InvalidParameter(
-            f'solver="{name}" has no bias="{bias}"; use bias="free" or solver="pegasos".'
+            f'solver="{name}" has no bias="{bias}"; use bias="{instead}" or solver="pegasos".'
         )
 
 
