@@ -6,6 +6,7 @@
 # make hostile certificates of FITS=1000 cruel fits against an oracle of their own (some minutes)
 # make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
 # make bench-ordinary   the same on ordinary tables, text and kernels; about 25 minutes on two cores
+# make docs-tables   the tables of solvers in README.md and docs/, from the catalogue
 # make clean   remove caches and build products (`distclean`: also .venv and .venv-oldest)
 
 SHELL := bash
@@ -36,12 +37,12 @@ NUMBA_BOUNDS := $(CACHE)/numba-$(SRC_HASH)-bounds
 KEEP_CACHES := 6
 export NUMBA_CACHE_DIR := $(NUMBA_COMPILED)
 
-PYTHON_FOLDERS := $(wildcard src tests bench examples)
+PYTHON_FOLDERS := $(wildcard src tests bench examples docs)
 # Where compiled code reads and writes arrays: the part worth checking bounds on.
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
-        hostile data bench bench-ordinary bench-kernel caches clean distclean
+        hostile data bench bench-ordinary bench-kernel docs-tables caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -148,6 +149,11 @@ bench-ordinary: $(VENV)/.installed-bench caches data
 bench-kernel: $(VENV)/.installed-bench caches data
 	$(BIN)/python -m bench.kernel --limit $(or $(LIMIT),600)
 	$(BIN)/python -m bench.kernel.plot
+
+# ---------------------------------------------------------------- documentation
+
+docs-tables: setup
+	$(BIN)/python docs/tables.py
 
 # ---------------------------------------------------------------- tidy
 

@@ -17,7 +17,7 @@ from pegasos import (
 )
 from pegasos.data.rows import as_rows
 from pegasos.errors import FitInterrupted, InvalidParameter
-from pegasos.estimators import base
+from pegasos.estimators import fitting
 from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
@@ -151,7 +151,7 @@ def test_a_search_that_goes_on_after_ctrl_c_says_that_a_model_is_half_trained(pr
 @pytest.mark.parametrize("between", [1.0, 5.0])
 def test_ctrl_c_twice_within_two_seconds_stops_a_search(press_ctrl_c, between, monkeypatch):
     presses, now = press_ctrl_c(SDCA, times=2), iter([10.0, 10.0 + between])
-    monkeypatch.setattr(base, "Interrupts", partial(Interrupts, clock=lambda: next(now)))
+    monkeypatch.setattr(fitting, "Interrupts", partial(Interrupts, clock=lambda: next(now)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if between < 2.0:

@@ -16,7 +16,7 @@ from pegasos import (
 )
 from pegasos.data.compress import quickest
 from pegasos.data.rows import CsrRows
-from pegasos.estimators import linear
+from pegasos.estimators import classifier
 from pegasos.problem.losses import Hinge, Logistic, SquaredHinge
 
 
@@ -255,10 +255,10 @@ def test_wide_rows_of_zeros_are_trained_in_compressed_form(monkeypatch):
         seen.append(quickest(rows))
         return seen[-1]
 
-    monkeypatch.setattr(linear, "quickest", spy)
+    monkeypatch.setattr(classifier, "quickest", spy)
     compressed = PegasosClassifier(tol=1e-8, random_state=0).fit(X, y)
     assert isinstance(seen[0], CsrRows)
-    monkeypatch.setattr(linear, "quickest", lambda rows: rows)
+    monkeypatch.setattr(classifier, "quickest", lambda rows: rows)
     whole = PegasosClassifier(tol=1e-8, random_state=0).fit(X, y)
     assert compressed.certificate_.is_within_tol
     assert compressed.certificate_.primal == pytest.approx(whole.certificate_.primal, rel=2e-8)

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pegasos import FourierFeatures, PegasosClassifier
 from pegasos.errors import InvalidData, InvalidParameter
-from pegasos.estimators import fourier as module
+from pegasos.problem import fourier as module
 
 fast = pytest.mark.fast
 

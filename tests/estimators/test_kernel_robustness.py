@@ -49,6 +49,17 @@ def test_failed_refit_leaves_the_model_and_keeps_no_rows(data):
     assert "_rows" not in vars(model)
 
 
+def test_failed_refit_leaves_labels_and_penalty(data):
+    X, y = data
+    model = KernelPegasosClassifier().fit(X, y)
+    labels, penalty = model.predict(X), (model.C_, model.lam_)
+    model.set_params(kernel="poly", degree=900.0, C=7.0)
+    with pytest.raises(InvalidData, match="not finite"):
+        model.fit(X * 1e3, np.array(["no", "yes", "none"])[np.arange(len(y)) % 3])
+    assert np.array_equal(model.predict(X), labels)
+    assert (model.C_, model.lam_) == penalty
+
+
 def test_regressor_without_support_vectors_predicts(data):
     X, _ = data
     model = KernelPegasosRegressor(kernel=rbf_kernel).fit(X, np.ones(60))

@@ -13,8 +13,11 @@ from pegasos.solvers.catalogue import (
     linear_solver,
     resolve,
     resolve_kernel,
+    resolve_kernel_stream,
+    resolve_stream,
 )
 from pegasos.solvers.kernel.decomposition import Decomposition
+from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
@@ -111,3 +114,61 @@ def test_auto_is_decomposition_where_the_dual_is_quadratic():
 def test_kernel_refusals_say_what_to_use(solver, loss, bias, message):
     with pytest.raises(InvalidParameter, match=message):
         resolve_kernel(solver, loss, bias)
+
+
+@pytest.mark.parametrize("solver", ["auto", "pegasos", Pegasos(batch_size=7, output="last")])
+def test_streams_take_pegasos_steps(solver):
+    found = resolve_stream(solver, Logistic(), "free")
+    assert isinstance(found, Pegasos)
+    assert found.batch_size == getattr(solver, "batch_size", 1)
+
+
+@pytest.mark.parametrize(
+    ("solver", "bias", "message"),
+    [
+        ("sdca", "free", "partial_fit takes Pegasos steps; got solver='sdca'. Use \"auto\" or"),
+        (SDCA(), "free", r"partial_fit takes Pegasos steps; got solver=SDCA\("),
+        ("auto", "free-search", "partial_fit has no bias='free-search', which needs all rows; use"),
+        (Pegasos(sampling="iid"), "free", "Only batch_size may be set"),
+        (Pegasos(output="average"), "free", "Only batch_size may be set"),
+        (Pegasos(batch_size=0), "free", "batch_size must be a whole number from 1"),
+    ],
+)
+def test_streams_refuse_what_needs_all_rows(solver, bias, message):
+    with pytest.raises(InvalidParameter, match=message):
+        resolve_stream(solver, Hinge(), bias)
+
+
+@pytest.mark.parametrize("solver", ["auto", "lasvm", LASVM()])
+def test_kernel_streams_take_lasvm_steps(solver):
+    assert isinstance(resolve_kernel_stream(solver, Hinge(), "free"), LASVM)
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss", "bias", "message"),
+    [
+        ("sdca", Hinge(), "free", "partial_fit takes LASVM steps; got solver='sdca'. Use \"auto\""),
+        ("simplex", Hinge(), "free", 'solver must be "auto", "decomposition", .*; got \'simplex\''),
+        ("auto", Logistic(), "free", 'partial_fit needs loss="hinge"; got loss=Logistic'),
+        ("auto", Hinge(), "regularized", 'bias must be "free" or "none" with a kernel'),
+        (LASVM(tau=-1.0), Hinge(), "free", "tau must be a positive number; got -1.0"),
+    ],
+)
+def test_kernel_streams_refuse_what_lasvm_cannot_do(solver, loss, bias, message):
+    with pytest.raises(InvalidParameter, match=message):
+        resolve_kernel_stream(solver, loss, bias)
+
+
+def test_weights_are_refused_where_a_solver_has_none():
+    with pytest.raises(InvalidParameter, match='has no sample weights .* use solver="decompos'):
+        resolve_kernel("batch_perceptron", Hinge(), "free", has_weights=True)
+    assert resolve_kernel("lasvm", Hinge(), "free", has_weights=True).name == "lasvm"
+
+
+@pytest.mark.parametrize("table", [LINEAR_SOLVERS, KERNEL_SOLVERS])
+def test_every_solver_is_entered_under_its_own_name_and_described(table):
+    for name, ability in table.items():
+        assert ability.solver.name == name
+        assert ability.what
+        assert ability.use
+        assert set(ability.biases) <= set(BIASES)

@@ -21,7 +21,7 @@ become 0 to 10 % narrower.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,11 @@ class Ball:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
         _, low, high = self.scores_and_bounds(rows)
         return low, high
+
+    def on_support(self, support: Any) -> Ball:
+        """Return the same of a kernel as expansions over the support vectors only."""
+        origin = None if self.origin is None else self.origin[support]
+        return replace(self, centre=self.centre[support], origin=origin)
 
     def scores_and_bounds(self, rows: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the scores of the centre without bias, and the bounds."""

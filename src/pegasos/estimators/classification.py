@@ -1,30 +1,18 @@
-"""What the classifiers share: labels to targets, decision values to labels."""
+"""What the classifiers share: decision values to labels, and what is certain of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from pegasos.data.numbers import check_targets, checked_weights
-from pegasos.data.rows import FloatArray, Rows, shape
-from pegasos.data.validate import checked_data
-from pegasos.errors import InvalidParameter
+from pegasos.data.rows import FloatArray
 from pegasos.estimators.base import CertifiedEstimator
-from pegasos.estimators.labels import (
-    Kind,
-    Labels,
-    check_two_classes,
-    columns_of,
-    is_multilabel,
-    labels_of,
-)
+from pegasos.estimators.labels import Labels
 from pegasos.problem.losses import Logistic
-from pegasos.problem.scaling import with_class_weight
 
 
 def _is_logistic(estimator: Any) -> bool:
@@ -38,60 +26,6 @@ class Classification(ClassifierMixin, CertifiedEstimator):
     """Binary, one-vs-rest and multilabel classification on top of K models side by side."""
 
     _labels: Labels
-
-    @property
-    def _several(self) -> Kind:
-        """How more than two classes are trained."""
-        return "multiclass"
-
-    def _labelled(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Rows, FloatArray, FloatArray | None]:
-        """Return rows, targets (n, K) and weights of data to fit; set what is known of labels."""
-        check_targets(y)
-        has_columns = is_multilabel(y)
-        rows, y = checked_data(self, X, y, multi_output=has_columns)
-        weights = checked_weights(sample_weight, shape(rows)[0])
-        if has_columns:
-            self._refuse_class_weight()
-            self._labels, codes = columns_of(y)
-        else:
-            self._labels, codes = labels_of(y, self._several)
-            weights = with_class_weight(self.class_weight, self._labels.classes, codes, weights)
-            check_two_classes(self._labels, codes, weights)
-        self.classes_ = self._labels.classes
-        return rows, self._labels.targets(codes), weights
-
-    def _refuse_class_weight(self) -> None:
-        if self.class_weight is not None:
-            raise InvalidParameter(
-                "class_weight does not apply to multilabel y, whose rows have several classes; use "
-                "sample_weight instead."
-            )
-
-    def _stream_labels(self, classes: Any) -> Labels:
-        """Return the labels of a stream: those of the first call, or of the fit before it."""
-        known: Labels | None = vars(self).get("_labels")
-        if known is not None and known.kind == "multilabel":
-            raise InvalidParameter("partial_fit has no multilabel form; use fit.")
-        if known is not None and known.kind == "pairs":  # a stream has one model per class
-            known = replace(known, kind="multiclass")
-        if known is not None and classes is None:
-            return known
-        if classes is None:
-            raise InvalidParameter(
-                "classes must be passed on the first call to partial_fit: all labels that may ever "
-                "occur in y."
-            )
-        labels = labels_of(np.asarray(classes))[0]
-        if len(labels.classes) < 2:
-            raise InvalidParameter(f"classes must name at least two classes; got {classes!r}.")
-        if known is not None and not np.array_equal(labels.classes, known.classes):
-            raise InvalidParameter(
-                f"classes={classes!r} is not the same as on the last call to partial_fit, "
-                f"{known.classes.tolist()!r}."
-            )
-        return labels
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return decision values, <w, x> + b.

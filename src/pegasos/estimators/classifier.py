@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegasos.data.numbers import checked_weights
-from pegasos.data.rows import shape
-from pegasos.data.validate import checked_data
-from pegasos.errors import InvalidParameter
-from pegasos.estimators.callbacks import with_callbacks
+from pegasos.data.compress import quickest
+from pegasos.data.rows import FloatArray, stored_values
+from pegasos.estimators.callbacks import EpochCallbacks, with_callbacks
 from pegasos.estimators.classification import Classification
-from pegasos.estimators.linear import LinearEstimator
+from pegasos.estimators.fitting import (
+    certificate_found,
+    forget_certificate,
+    keep,
+    passed,
+    penalty_found,
+    solved,
+    total_weight,
+    warn_of_end,
+)
+from pegasos.estimators.labelled import labelled, labels_found, streamed
+from pegasos.estimators.linear import (
+    LinearEstimator,
+    previous_state,
+    state_found,
+    stream_so_far,
+    weight_so_far,
+    weights_found,
+)
 from pegasos.estimators.parameters import (
-    Parameters,
     check_class_weight,
     checked_parameters,
     margin_loss,
+    tag_of,
 )
-from pegasos.estimators.streaming import stream_solver
-from pegasos.problem.custom_loss import CustomLoss
-from pegasos.problem.scaling import with_class_weight
+from pegasos.problem.objective import make_problem
+from pegasos.problem.scaling import lam_of, lam_of_stream
+from pegasos.solvers.catalogue import resolve, resolve_stream
+from pegasos.solvers.linear.stream import go_on
+from pegasos.solvers.refusals import check_stream_and_class_weight
 
 
 class PegasosClassifier(Classification, LinearEstimator):
@@ -182,12 +200,39 @@ class PegasosClassifier(Classification, LinearEstimator):
         self : PegasosClassifier
             The fitted estimator.
         """
-        parameters = self._parameters()
-        data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        rows, targets, weights = self._labelled(X, y, sample_weight)
-        self._fit_models(
-            parameters, rows, targets, weights, data=data, decided=self._labels.settled
+        check_class_weight(self.class_weight)
+        loss = margin_loss(self.loss)
+        parameters = checked_parameters(self, loss, resolve, sample_weight)
+        loss = tag_of(loss, [-1.0, 1.0])
+
+        rows, labels, Y, weights, _ = labelled(self, X, y, sample_weight)
+
+        C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
+        problem = make_problem(
+            loss, quickest(rows), Y, weights, lam, parameters.bias, self.bias_scale
         )
+        stopping = parameters.limits.linear(stored_values(rows) * Y.shape[1])
+
+        def model_found(W: FloatArray, b: FloatArray) -> dict[str, Any]:
+            return labels_found(labels) | weights_found(rows, W.T, b)
+
+        callbacks = EpochCallbacks(
+            self, passed(X, y, sample_weight), stopping.max_iter, model_found
+        )
+        solution = solved(
+            self, problem, parameters.solver, stopping, callbacks,
+            previous=previous_state(self, Y), decided=labels.settled,
+        )  # fmt: skip
+
+        keep(
+            self,
+            model_found(solution.W, solution.b),
+            penalty_found(C, problem, solution),
+            certificate_found(solution),
+            state_found(self, solution),
+        )
+        callbacks.finish()
+        warn_of_end(self, solution, rows)
         return self
 
     def partial_fit(
@@ -221,24 +266,22 @@ class PegasosClassifier(Classification, LinearEstimator):
         self : PegasosClassifier
             The estimator.
         """
-        parameters = self._parameters(stream_solver(self.solver, self.bias))
-        if isinstance(self.class_weight, str):
-            raise InvalidParameter(
-                'class_weight="balanced" needs all rows; give partial_fit a dict of class weights.'
-            )
-        is_first = "classes_" not in vars(self)
-        labels = self._stream_labels(classes)
-        rows, y = checked_data(self, X, y, reset=is_first)
-        codes = labels.codes(y)
-        weights = checked_weights(sample_weight, shape(rows)[0])
-        weights = with_class_weight(self.class_weight, labels.classes, codes, weights)
-        self._labels, self.classes_ = labels, labels.classes
-        self._go_on(parameters, rows, labels.targets(codes), weights)
-        return self
-
-    def _parameters(self, stream_solver: Any = None) -> Parameters:
-        """Check all parameters; a loss of the user's own is compiled and tested."""
         check_class_weight(self.class_weight)
         loss = margin_loss(self.loss)
-        parameters = checked_parameters(self, loss, stream_solver)
-        return parameters.with_loss(loss.tag([-1.0, 1.0]) if isinstance(loss, CustomLoss) else loss)
+        parameters = checked_parameters(self, loss, resolve_stream, sample_weight)
+        check_stream_and_class_weight(self.class_weight)
+        loss = tag_of(loss, [-1.0, 1.0])
+
+        rows, labels, Y, weights, _ = streamed(self, X, y, sample_weight, classes)
+
+        seen = weight_so_far(self)
+        C, lam = lam_of_stream(self.C, self.lam, seen, len(Y), weights)
+        problem = make_problem(loss, rows, Y, weights, lam, parameters.bias, self.bias_scale)
+
+        stream = stream_so_far(self, seen, problem)
+        stream, W, b = go_on(stream, problem, int(parameters.solver.batch_size))
+
+        forget_certificate(self)
+        keep(self, labels_found(labels), weights_found(rows, W.T, b))
+        keep(self, {"C_": C, "lam_": lam, "n_iter_": 1, "_stream": stream})
+        return self

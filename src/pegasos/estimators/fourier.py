@@ -1,33 +1,19 @@
-"""Random Fourier features: a Gaussian kernel approximated by a linear one.
-
-    <P(x), P(x')>  ~  exp(-gamma ||x - x'||^2) = exp(-||x - x'||^2 / (2 sigma^2)),    P(x) in R^2k
-
-A Gaussian is the average of cos(<v, x - x'> / sigma) over normal directions v; k random directions
-estimate it, with an error of the order 1/sqrt(k). A linear model on P(x) is then a kernel model.
-
-[CSS12]  Cotter, Shalev-Shwartz, Srebro. The Kernelized Stochastic Batch Perceptron. ICML 2012.
-         Appendix A.
-[RR07]   Rahimi, Recht. Random Features for Large-Scale Kernel Machines. NIPS 2007. Claim 1.
-"""
+"""Random Fourier features as a transformer; the mapping itself is in `problem.fourier`."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.data.rows import CsrRows, Rows, float_type, shape
+from pegasos.data.rows import float_type, shape
 from pegasos.data.validate import checked_rows
-from pegasos.errors import InvalidData
 from pegasos.estimators.parameters import seeded, whole
+from pegasos.problem.fourier import drawn_directions, fourier_features
 from pegasos.problem.gamma import check_gamma, resolved_gamma
 from pegasos.problem.scaling import positive
 
-VALUES = 1 << 20  # of a block of rows or of its angles: bounds the memory used beside the result
 MOST_PAIRS = 1e9  # directions that are no slip of the pen
 
 
@@ -110,7 +96,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         random = seeded(self.random_state)
         rows = checked_rows(self, X, reset=True)
         self.gamma_ = resolved_gamma(self.gamma, rows)
-        self.directions_ = _normal(random, shape(rows)[1], int(self.n_pairs), float_type(rows))
+        d, k = shape(rows)[1], int(self.n_pairs)
+        self.directions_ = drawn_directions(random, d, k, float_type(rows))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -129,30 +116,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self)
         rows = checked_rows(self, X, reset=False)
-        n, d = shape(rows)
-        k = self.directions_.shape[1]
-        P = np.empty((n, 2 * k), dtype=float_type(rows))
-        # Copied only for float64 rows after a fit to float32 ones.
-        V = self.directions_.astype(np.promote_types(self.directions_.dtype, P.dtype), copy=False)
-        length = max(1, VALUES // (k if isinstance(rows, CsrRows) else max(d, k)))
-        for start in range(0, n, length):
-            stop = min(n, start + length)
-            self._write(_block(rows, start, stop, V.dtype), V, P[start:stop])
-        return P
-
-    def _write(self, X: Any, V: Any, P: Any) -> None:
-        """Write the features of a block of rows into P, in place."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            angles = X @ V
-            angles *= math.sqrt(2.0) * math.sqrt(self.gamma_)  # 1 / sigma
-        if not np.all(np.isfinite(angles)):
-            raise InvalidData(
-                f"X is too large for gamma={self.gamma_:g}: sqrt(2 gamma) <v, x> overflows. "
-                "Rescale X, for instance by StandardScaler, or lower gamma."
-            )
-        np.cos(angles, out=P[:, 0::2])  # [CSS12] App. A: P(x)_2i
-        np.sin(angles, out=P[:, 1::2])  #                 P(x)_2i+1
-        P /= math.sqrt(V.shape[1])
+        return fourier_features(rows, self.directions_, self.gamma_)
 
     @property
     def _n_features_out(self) -> int:
@@ -163,27 +127,3 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _normal(random: Any, d: int, k: int, precision: Any) -> Any:
-    """Draw a matrix of shape (d, k); the numbers are those of one draw in float64."""
-    V = np.empty((d, k), dtype=precision)
-    length = max(1, VALUES // k)
-    for start in range(0, d, length):
-        V[start : start + length] = random.standard_normal((min(length, d - start), k))
-    return V
-
-
-def _block(rows: Rows, start: int, stop: int, precision: Any) -> Any:
-    """Return some of the rows as a matrix to multiply; dense ones in that type and in C order."""
-    if not isinstance(rows, CsrRows):
-        return np.ascontiguousarray(rows.X[start:stop], dtype=precision)
-    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
-    return sparse.csr_array(
-        (
-            rows.data[first:last],
-            rows.indices[first:last].view(f"i{rows.indices.itemsize}"),
-            (rows.indptr[start : stop + 1] - rows.indptr[start]).view(f"i{rows.indptr.itemsize}"),
-        ),
-        shape=(stop - start, rows.width),
-    )

@@ -6,31 +6,68 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.numbers import checked_weights
-from pegasos.data.rows import FloatArray, Rows, as_rows, shape
-from pegasos.data.validate import checked_data
-from pegasos.estimators.callbacks import with_callbacks
-from pegasos.estimators.kernel_pairs import PairwiseKernelClassification
-from pegasos.estimators.kernel_streaming import (
-    check_same_kernel,
-    check_stream,
-    fitted_attributes,
-    stream_after_fit,
-    targets_of,
-    under,
+from pegasos.data.rows import FloatArray, as_rows
+from pegasos.estimators.callbacks import EpochCallbacks, uses_callbacks, with_callbacks
+from pegasos.estimators.fitting import (
+    certificate_found,
+    forget_certificate,
+    interrupts_of,
+    keep,
+    passed,
+    penalty_found,
+    solved,
+    total_weight,
+    warn_of_end,
+    warn_of_kernel,
 )
-from pegasos.estimators.labels import Labels
+from pegasos.estimators.kernel import (
+    check_kernel,
+    kernel_for,
+    model_found,
+    previous_state,
+    state_found,
+    support_of,
+)
+from pegasos.estimators.kernel_pairs import (
+    PairwiseKernelClassification,
+    by_class,
+    check_multiclass,
+    ends_found,
+    pair_penalty_found,
+    pair_state_found,
+    previous_pairs,
+    support_counts,
+    support_found,
+)
+from pegasos.estimators.labelled import Labelled, labelled, labels_found, streamed
+from pegasos.estimators.labels import Kind
 from pegasos.estimators.parameters import (
     Parameters,
+    Resolve,
     check_class_weight,
     checked_parameters,
     margin_loss,
+    seeded,
+    tag_of,
 )
-from pegasos.estimators.streaming import penalty_of_stream, weight_so_far
-from pegasos.problem.custom_loss import CustomLoss
-from pegasos.problem.scaling import with_class_weight
-from pegasos.solvers.catalogue import resolve_kernel
+from pegasos.one_vs_one.models import Task, values_of_pairs
+from pegasos.one_vs_one.together import history_of
+from pegasos.one_vs_one.training import train
+from pegasos.parallel import one_blas_thread
+from pegasos.problem.gram import Gram
+from pegasos.problem.kernels import Custom, Kernel, Linear, Precomputed, kernel_of
+from pegasos.problem.memory import budget_of
+from pegasos.problem.objective import make_problem
+from pegasos.problem.scaling import lam_of, lam_of_stream, weight_behind
+from pegasos.progress import watch_for
+from pegasos.solvers.catalogue import resolve_kernel, resolve_kernel_stream
 from pegasos.solvers.kernel.online import OnlineModel
+from pegasos.solvers.kernel.stream import stream_after_fit, targets_of, under
+from pegasos.solvers.refusals import (
+    check_same_kernel,
+    check_stream_and_class_weight,
+    check_stream_and_kernel,
+)
 
 
 class KernelPegasosClassifier(PairwiseKernelClassification):
@@ -229,18 +266,81 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         self : KernelPegasosClassifier
             The fitted estimator.
         """
-        parameters = self._parameters()
-        data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        rows, targets, weights = self._labelled(X, y, sample_weight)
-        kernel = self._kernel_for(rows, checked_weights(sample_weight, len(targets)))
-        self._fit_kernel(
-            kernel, parameters, rows, targets, weights, data=data, decided=self._labels.settled
-        )
-        self._targets_of_support = targets[self.support_]
-        self._weights_of_support = None if weights is None else weights[self.support_]
-        self._online: OnlineModel | None = None
-        self.n_support_ = self._support_counts(self._targets_of_support)
+        parameters, loss = self._parameters(resolve_kernel, sample_weight)
+        several: Kind = "pairs" if self.multiclass == "ovo" else "multiclass"
+        data = labelled(self, X, y, sample_weight, several)
+        kernel = kernel_for(self, data.rows, data.given)
+        fit = self._fit_pairs if data.labels.kind == "pairs" else self._fit_side_by_side
+        fit(parameters, loss, kernel, data, passed(X, y, sample_weight))
         return self
+
+    def _fit_side_by_side(
+        self, parameters: Parameters, loss: Any, kernel: Kernel, data: Labelled, given: Any
+    ) -> None:
+        """Fit one model, or one per class or label, on all rows."""
+        rows, labels, Y, weights, _ = data
+        C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
+        with one_blas_thread:
+            gram = Gram(kernel, rows, budget_of(self.cache_size))
+        problem = make_problem(loss, gram, Y, weights, lam, parameters.bias)
+        stopping = parameters.limits.kernel(len(Y) * Y.size)
+
+        def found(B: FloatArray, b: FloatArray) -> dict[str, Any]:
+            model = model_found(kernel, rows, B, b, support_of(B))
+            return labels_found(labels) | model | support_found(data, model)
+
+        callbacks = EpochCallbacks(self, given, stopping.max_iter, found)
+        solution = solved(
+            self, problem, parameters.solver, stopping, callbacks,
+            previous=previous_state(self, Y), decided=labels.settled,
+        )  # fmt: skip
+
+        keep(
+            self,
+            found(solution.W, solution.b),
+            penalty_found(C, problem, solution),
+            certificate_found(solution),
+            state_found(self, problem, solution),
+        )
+        callbacks.finish()
+        warn_of_kernel(self, gram.is_indefinite)
+        warn_of_end(self, solution, rows)
+
+    def _fit_pairs(
+        self, parameters: Parameters, loss: Any, kernel: Kernel, data: Labelled, given: Any
+    ) -> None:
+        """Fit a model per pair of classes, on the rows of both."""
+        rows, labels, Y, weights, _ = data
+        C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
+        codes, K, n_pairs = Y.argmax(axis=1), len(labels.classes), labels.n_models
+        task = Task(
+            kernel=kernel, rows=rows, codes=codes, n_classes=K, weights=weights,
+            loss=loss, solver=parameters.solver, bias=parameters.bias, C=C,
+            stopping=parameters.limits.kernel(values_of_pairs(codes, K)),
+            budget=budget_of(self.cache_size),
+            seeds=seeded(self.random_state).randint(2**31 - 1, size=n_pairs),
+            previous=previous_pairs(self, len(Y), K),
+            goes_on=bool(self.warm_start),
+        )  # fmt: skip
+
+        def found(B: FloatArray, b: FloatArray) -> dict[str, Any]:
+            support = by_class(support_of(B), codes)
+            model = model_found(kernel, rows, B, b, support) | ends_found(codes[support], K)
+            return labels_found(labels) | model | support_found(data, model)
+
+        callbacks = EpochCallbacks(self, given, n_pairs, found)
+        watch = watch_for(self.verbose, task.stopping.tol, callbacks, pairs=n_pairs)
+        pairs, solution = train(task, watch, interrupts_of(self), uses_callbacks(self))
+
+        keep(
+            self,
+            found(pairs.B, pairs.b),
+            certificate_found(solution) | {"history_": history_of(pairs)},
+        )
+        keep(self, pair_penalty_found(C, lam, pairs), pair_state_found(self, task, pairs))
+        callbacks.finish()
+        warn_of_kernel(self, pairs.is_indefinite)
+        warn_of_end(self, solution, rows)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -273,62 +373,59 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         self : KernelPegasosClassifier
             The estimator.
         """
-        parameters = self._parameters()
-        check_stream(self, parameters.loss)
-        is_first = "classes_" not in vars(self)
-        labels = self._stream_labels(classes)
-        rows, y = checked_data(self, X, y, reset=is_first)
-        codes = labels.codes(y)
-        given = checked_weights(sample_weight, shape(rows)[0])
-        weights = with_class_weight(self.class_weight, labels.classes, codes, given)
-        self._labels, self.classes_ = labels, labels.classes
-        C, lam = penalty_of_stream(self, weight_so_far(self), len(codes), weights)
-        online = self._stream(rows, labels, given, parameters.bias == "free")
-        under(online, C)
-        online.process(rows, labels.targets(codes), weights)
-        self._forget_fit()
-        for name, value in fitted_attributes(online, self.n_features_in_).items():
-            setattr(self, name, value)
-        self.n_support_ = self._support_counts(targets_of(online))
-        self.C_, self.lam_, self.n_iter_ = C, lam, 1
-        return self
+        parameters, _ = self._parameters(resolve_kernel_stream, sample_weight)
+        check_stream_and_kernel(self.kernel)
+        check_stream_and_class_weight(self.class_weight)
 
-    def _stream(
-        self, rows: Rows, labels: Labels, weights: FloatArray | None, is_free: bool
-    ) -> OnlineModel:
-        """Return the stream to go on with: the present one, that of a fit, or a new one."""
-        online: OnlineModel | None = vars(self).get("_online")
-        if "dual_coef_" in vars(self):
-            check_same_kernel(self, self._kernel)
-        if online is None and "dual_coef_" in vars(self):
+        data = streamed(self, X, y, sample_weight, classes)
+        rows, labels, Y, weights, _ = data
+
+        fitted, is_free = vars(self), parameters.bias == "free"
+        seen = weight_behind(fitted["C_"], fitted["lam_"]) if "C_" in fitted else 0.0
+        C, lam = lam_of_stream(self.C, self.lam, seen, len(Y), weights)
+        kernel = self._stream_kernel(data)
+        online = fitted.get("_online")
+        if online is None and "dual_coef_" in fitted:
             online = stream_after_fit(
-                self._kernel, float(np.max(self.C_)), is_free, as_rows(self.support_vectors_),
+                kernel, float(np.max(self.C_)), is_free, as_rows(self.support_vectors_),
                 self._targets_of_support, self._weights_of_support,
             )  # fmt: skip
         elif online is None:
-            self._kernel = self._kernel_for(rows, weights)
-            online = OnlineModel(self._kernel, 1.0, labels.n_models, is_free)
-        self._online = online
-        return online
+            online = OnlineModel(kernel, 1.0, labels.n_models, is_free)
+        under(online, C)
+        online.process(rows, Y, weights)
 
-    def _forget_fit(self) -> None:
-        """Drop what a fit left that no longer holds."""
-        for name in ("certificate_", "history_", "support_"):
-            self.__dict__.pop(name, None)
-        self._ball = self._state = None
+        forget_certificate(self)
+        self.__dict__.pop("support_", None)
+        vectors, coefficients = online.support_rows, online.coefficients.T
+        model = {
+            "_kernel": kernel,
+            "_online": online,
+            "support_vectors_": np.empty((0, self.n_features_in_)) if vectors is None else vectors,
+            "dual_coef_": np.ascontiguousarray(coefficients),
+            "intercept_": online.b + 0.0,
+            "n_support_": support_counts(labels, coefficients, targets_of(online)),
+        }
+        keep(self, labels_found(labels), model, {"C_": C, "lam_": lam, "n_iter_": 1})
+        return self
 
-    def _support_counts(self, targets: FloatArray) -> Any:
-        """Return the number of support vectors per class; multilabel: per model."""
-        if self._labels.kind == "multilabel":
-            return np.count_nonzero(self.dual_coef_, axis=1)
-        positive = np.count_nonzero(targets > 0.0, axis=0)
-        return np.append(len(targets) - positive, positive) if len(positive) == 1 else positive
+    def _stream_kernel(self, data: Labelled) -> Kernel:
+        """Return the kernel of a stream: that of its first rows, or of the fit before it."""
+        if "dual_coef_" not in vars(self):
+            return kernel_for(self, data.rows, data.given)
+        kernel, gamma = self._kernel, self.gamma
+        if isinstance(gamma, str):  # stands for what the first rows gave
+            gamma = 0.0 if isinstance(kernel, Linear | Precomputed | Custom) else kernel.gamma
+        wanted = kernel_of(self.kernel, float(gamma), self.coef0, self.degree)
+        names = ("kernel", "gamma", "coef0", "degree")
+        check_same_kernel(kernel, wanted, {name: vars(self)[name] for name in names})
+        return kernel
 
-    def _parameters(self) -> Parameters:
-        """Check all parameters; a loss of the user's own is compiled and tested."""
-        self._check_kernel()
-        self._check_multiclass()
+    def _parameters(self, resolve: Resolve, sample_weight: Any) -> tuple[Parameters, Any]:
+        """Check all parameters; return them and the loss as kernels take it."""
+        check_kernel(self)
+        check_multiclass(self)
         check_class_weight(self.class_weight)
         loss = margin_loss(self.loss)
-        parameters = checked_parameters(self, loss, resolve=resolve_kernel)
-        return parameters.with_loss(loss.tag([-1.0, 1.0]) if isinstance(loss, CustomLoss) else loss)
+        parameters = checked_parameters(self, loss, resolve, sample_weight)
+        return parameters, tag_of(loss, [-1.0, 1.0])

@@ -10,10 +10,32 @@ from sklearn.base import RegressorMixin
 from pegasos.data.numbers import checked_numbers, checked_weights
 from pegasos.data.rows import FloatArray, shape
 from pegasos.data.validate import checked_data
-from pegasos.estimators.callbacks import with_callbacks
-from pegasos.estimators.kernel import KernelEstimator
-from pegasos.estimators.parameters import checked_parameters, regression_loss
-from pegasos.problem.custom_loss import CustomLoss
+from pegasos.estimators.callbacks import EpochCallbacks, with_callbacks
+from pegasos.estimators.fitting import (
+    certificate_found,
+    keep,
+    passed,
+    penalty_found,
+    solved,
+    total_weight,
+    warn_of_end,
+    warn_of_kernel,
+)
+from pegasos.estimators.kernel import (
+    KernelEstimator,
+    check_kernel,
+    kernel_for,
+    model_found,
+    previous_state,
+    state_found,
+    support_of,
+)
+from pegasos.estimators.parameters import checked_parameters, regression_loss, tag_of
+from pegasos.parallel import one_blas_thread
+from pegasos.problem.gram import Gram
+from pegasos.problem.memory import budget_of
+from pegasos.problem.objective import make_problem
+from pegasos.problem.scaling import lam_of
 from pegasos.solvers.catalogue import resolve_kernel
 
 
@@ -177,18 +199,43 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         self : KernelPegasosRegressor
             The fitted estimator.
         """
-        self._check_kernel()
+        check_kernel(self)
         loss = regression_loss(self.loss, self.epsilon)
-        parameters = checked_parameters(self, loss, resolve=resolve_kernel)
-        data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        rows, y = checked_data(self, X, y)
-        targets = checked_numbers(y)[:, None]
+        parameters = checked_parameters(self, loss, resolve_kernel, sample_weight)
+
+        rows, targets = checked_data(self, X, y)
+        Y = checked_numbers(targets)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
-        if isinstance(loss, CustomLoss):
-            parameters = parameters.with_loss(loss.tag(targets[:, 0]))
-        kernel = self._kernel_for(rows, weights)
-        self._fit_kernel(kernel, parameters, rows, targets, weights, data=data)
-        self.n_support_ = np.array([len(self.support_)])
+        loss = tag_of(loss, Y[:, 0])
+        kernel = kernel_for(self, rows, weights)
+
+        C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
+        with one_blas_thread:
+            gram = Gram(kernel, rows, budget_of(self.cache_size))
+        problem = make_problem(loss, gram, Y, weights, lam, parameters.bias)
+        stopping = parameters.limits.kernel(len(Y) ** 2)
+
+        def found(B: FloatArray, b: FloatArray) -> dict[str, Any]:
+            support = support_of(B)
+            count = {"n_support_": np.array([len(support)])}
+            return model_found(kernel, rows, B, b, support) | count
+
+        callbacks = EpochCallbacks(self, passed(X, y, sample_weight), stopping.max_iter, found)
+        solution = solved(
+            self, problem, parameters.solver, stopping, callbacks,
+            previous=previous_state(self, Y),
+        )  # fmt: skip
+
+        keep(
+            self,
+            found(solution.W, solution.b),
+            penalty_found(C, problem, solution),
+            certificate_found(solution),
+            state_found(self, problem, solution),
+        )
+        callbacks.finish()
+        warn_of_kernel(self, gram.is_indefinite)
+        warn_of_end(self, solution, rows)
         return self
 
     def predict(self, X: Any) -> FloatArray:

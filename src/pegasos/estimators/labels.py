@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
-from pegasos.estimators import votes
+from pegasos.problem import votes
 
 Kind = Literal["binary", "multiclass", "pairs", "multilabel"]
 

@@ -1,4 +1,4 @@
-"""What the linear estimators share: weights of features, and streams of rows."""
+"""What the linear estimators share: weights of features, what to go on from, scores."""
 
 from __future__ import annotations
 
@@ -7,73 +7,23 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.data.compress import quickest
 from pegasos.data.rows import FloatArray, Rows, float_type, shape
 from pegasos.data.validate import checked_rows
 from pegasos.estimators.base import CertifiedEstimator
-from pegasos.estimators.parameters import Parameters, threads_of
-from pegasos.estimators.streaming import (
-    Stream,
-    go_on,
-    penalty_of_stream,
-    stream_after_fit,
-    weight_so_far,
-)
+from pegasos.estimators.parameters import threads_of
 from pegasos.parallel import limited_to
+from pegasos.problem.objective import Problem
+from pegasos.problem.scaling import weight_behind
 from pegasos.problem.space import write_scores
+from pegasos.solve import Solution
+from pegasos.solvers.linear.stream import Stream, stream_after_fit
 
 
 class LinearEstimator(CertifiedEstimator):
-    """Fit K linear models side by side."""
+    """Scores of K linear models side by side."""
 
     coef_: FloatArray
     _stream: Stream | None
-
-    def _container(self, rows: Rows) -> Any:
-        self._stream = None
-        return quickest(rows)
-
-    def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
-        """Return the fitted attributes that hold weights (d, K) and biases (K,)."""
-        return {"coef_": W.T.astype(precision, copy=False), "intercept_": b + 0.0}
-
-    def _previous(self, Y: FloatArray) -> Any | None:
-        """Return the state to continue from: that of the last fit, if the shapes agree."""
-        state = vars(self).get("_state") if self.warm_start else None
-        if state is None:
-            return None
-        d = np.atleast_2d(self.coef_).shape[1]
-        fits = d == self.n_features_in_ and state.A is not None and state.A.shape == Y.shape
-        return state if fits else None
-
-    def _go_on(
-        self, parameters: Parameters, rows: Rows, Y: FloatArray, sample_weight: FloatArray | None
-    ) -> None:
-        """Take the steps of `partial_fit` on new rows; set the attributes of a stream."""
-        stream = vars(self).get("_stream")
-        seen = weight_so_far(self) if stream is None else stream.N
-        self.C_, self.lam_ = penalty_of_stream(self, seen, shape(rows)[0], sample_weight)
-        if stream is None and "coef_" in vars(self):
-            W = np.atleast_2d(self.coef_).T.astype(np.float64)
-            stream = stream_after_fit(
-                W,
-                self.intercept_,
-                self.lam_,
-                seen,
-                self.bias_scale if parameters.bias == "regularized" else 0.0,
-                parameters.bias == "free",
-            )
-        if stream is not None:
-            stream = stream.under(self.lam_, parameters.bias)
-        self._stream, W, b = go_on(
-            stream, parameters, rows, Y, sample_weight, self.lam_, float(self.bias_scale)
-        )
-        for name in ("certificate_", "history_"):
-            self.__dict__.pop(name, None)
-        self._ball = self._state = None
-        self.n_iter_ = 1
-        for name, value in self._weights(W, b, float_type(rows)).items():
-            setattr(self, name, value)
 
     def _scores(self, X: Any) -> FloatArray:
         """Return decision values of shape (n, K)."""
@@ -84,3 +34,42 @@ class LinearEstimator(CertifiedEstimator):
         with limited_to(threads_of(self)):
             write_scores(rows, W, Z)
         return Z + self.intercept_
+
+
+def weights_found(rows: Rows, W: FloatArray, b: FloatArray) -> dict[str, Any]:
+    """Return the fitted attributes that hold weights, of the rows' precision, and biases (K,)."""
+    return {"coef_": W.astype(float_type(rows), copy=False), "intercept_": b + 0.0}
+
+
+def state_found(estimator: Any, solution: Solution) -> dict[str, Any]:
+    """Return what bounds and warm starts need; a stream does not go on beyond a fit."""
+    state = solution.state if estimator.warm_start else None
+    return {"_ball": solution.ball, "_state": state, "_stream": None}
+
+
+def previous_state(estimator: Any, Y: FloatArray) -> Any | None:
+    """Return the state to continue from: that of the last fit, if the shapes agree."""
+    state = vars(estimator).get("_state") if estimator.warm_start else None
+    if state is None:
+        return None
+    d = np.atleast_2d(estimator.coef_).shape[1]
+    A = state.A  # the perceptron has no dual numbers to go on from
+    is_same = d == estimator.n_features_in_ and A is not None and A.shape == Y.shape
+    return state if is_same else None
+
+
+def weight_so_far(estimator: Any) -> float:
+    """Return the weight of the rows that a fit or a stream has seen; 0 for a new estimator."""
+    fitted = vars(estimator)
+    if fitted.get("_stream") is not None:
+        return float(fitted["_stream"].N)
+    return weight_behind(fitted["C_"], fitted["lam_"]) if "C_" in fitted else 0.0
+
+
+def stream_so_far(estimator: Any, seen: float, problem: Problem) -> Stream | None:
+    """Return the stream to go on with: the present one, that of a fit, or None for a new one."""
+    stream: Stream | None = vars(estimator).get("_stream")
+    if stream is None and "coef_" in vars(estimator):
+        W = np.atleast_2d(estimator.coef_).T.astype(np.float64)
+        stream = stream_after_fit(W, estimator.intercept_, seen, problem)
+    return stream

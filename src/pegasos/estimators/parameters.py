@@ -1,88 +1,46 @@
-"""Parameters of the linear estimators: everything is checked before data is looked at."""
+"""Parameters of the estimators: everything is checked before data is looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pegasos.certificate.stopping import Stopping
+from pegasos.certificate.limits import Limits
 from pegasos.errors import InvalidParameter
 from pegasos.problem.custom_loss import CustomLoss
-from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from pegasos.problem.losses import (
+    MARGIN_LOSSES,
+    REGRESSION_LOSSES,
+    is_margin_loss,
+    is_regression_loss,
+)
 from pegasos.problem.objective import Bias
 from pegasos.problem.scaling import is_number, lam_of, positive, shown
-from pegasos.solvers.catalogue import BIASES, resolve
+from pegasos.solvers.catalogue import BIASES
+from pegasos.solvers.refusals import check_loss_and_epsilon, listed, no_such_loss
 
-MARGIN_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "logistic": Logistic()}
+Resolve = Callable[[Any, Any, str, bool], Any]  # solver, loss, bias, weights? -> a ready solver
 
-EPOCHS = 1000  # passes that max_iter=None allows, at least
-VALUES = 100_000_000  # values that it lets small problems read: some tenths of a second
-VALUES_PER_EPOCH = 20_000  # what an epoch costs beside the values it reads
-
-TINY = 50_000  # values per pass up to which `auto` goes to machine precision
-WISH = 1e-22  # that is, until rounding stops it
-WISHED_VALUES = 50_000_000  # values read at most on the way there
+EPSILON = 0.1  # of regressors, by default
 
 
-Resolve = Callable[[Any, Any, str], Any]  # solver, loss, bias -> a solver ready for them
-
-TINY_MATRIX = 500_000  # values of a kernel matrix up to which `auto` does so too
-WISHED_ROUNDS = 40  # and the rounds of a decomposition it may take
-
-
-@dataclass(frozen=True)
-class Parameters:
+class Parameters(NamedTuple):
     """What an estimator's parameters mean once they are known to make sense."""
 
-    loss: Any
     solver: Any
     bias: Bias
-    tol: float
-    max_iter: int | None
-    max_time: float
-    stop: Any
-    is_auto: bool
-
-    def with_loss(self, loss: Any) -> Parameters:
-        """Return the same parameters with another loss: the compiled one of a custom loss."""
-        return replace(self, loss=loss)
-
-    def kernel_stopping(self, values: int) -> Stopping:
-        """Return the limits of a kernel fit; `values` are those of all models' kernel matrices."""
-        is_tiny = self.is_auto and values <= TINY_MATRIX and self.stop == "gap"
-        return Stopping(
-            tol=self.tol,
-            max_iter=self.max_iter or EPOCHS,
-            max_time=self.max_time,
-            rule=self.stop,
-            wish=WISH if is_tiny else np.inf,
-            wish_epochs=WISHED_ROUNDS if is_tiny else 0,
-        )
-
-    def stopping(self, values: int) -> Stopping:
-        """Return the limits of a fit that reads so many values per pass."""
-        work = values + VALUES_PER_EPOCH
-        is_tiny = self.is_auto and values <= TINY and self.stop == "gap"
-        return Stopping(
-            tol=self.tol,
-            max_iter=self.max_iter or max(EPOCHS, VALUES // work),
-            max_time=self.max_time,
-            rule=self.stop,
-            wish=WISH if is_tiny else np.inf,
-            wish_epochs=WISHED_VALUES // work if is_tiny else 0,
-        )
+    limits: Limits
 
 
 def checked_parameters(
-    estimator: Any, loss: Any, solver: Any = None, resolve: Resolve = resolve
+    estimator: Any, loss: Any, resolve: Resolve, sample_weight: Any = None
 ) -> Parameters:
     """Check what the estimators have in common; `loss` is a tag or a custom loss.
 
-    The solver is taken from the catalogue, unless `solver` is one that was checked already.
+    The solver is the one that `resolve` finds in the catalogue.
     """
     lam_of(estimator.C, estimator.lam, 1.0)
     one_of(estimator.bias, "bias", BIASES)
@@ -98,28 +56,26 @@ def checked_parameters(
         raise InvalidParameter(f"verbose must be 0 or 1; got {estimator.verbose!r}.")
     one_of(estimator.on_interrupt, "on_interrupt", ("keep", "raise"))
     seeded(estimator.random_state)
-    return Parameters(
-        loss=loss,
-        solver=solver or resolve(estimator.solver, loss, estimator.bias),
-        bias="free" if estimator.bias.startswith("free") else estimator.bias,
+    has_weights = sample_weight is not None or estimator.class_weight is not None
+    limits = Limits(
         tol=float(estimator.tol),
         max_iter=None if estimator.max_iter is None else int(estimator.max_iter),
         max_time=np.inf if estimator.max_time is None else float(estimator.max_time),
-        stop=estimator.stop,
+        rule=estimator.stop,
         is_auto=isinstance(estimator.solver, str) and estimator.solver == "auto",
     )
+    bias: Any = "free" if estimator.bias.startswith("free") else estimator.bias
+    return Parameters(resolve(estimator.solver, loss, estimator.bias, has_weights), bias, limits)
 
 
 def margin_loss(loss: Any) -> Any:
     """Return the classification loss that a name or an object stands for."""
     if isinstance(loss, str) and loss in MARGIN_LOSSES:
         return MARGIN_LOSSES[loss]
-    if isinstance(loss, Hinge | SquaredHinge | Logistic | CustomLoss):
+    if is_margin_loss(loss) or isinstance(loss, CustomLoss):
         return loss
-    raise InvalidParameter(
-        f'loss must be "hinge", "squared_hinge", "logistic" or a CustomLoss; got {loss!r}.'
-        + (" That loss is for regression." if _is_for_regression(loss) else "")
-    )
+    is_other = is_regression_loss(loss) or str(loss) in REGRESSION_LOSSES
+    raise no_such_loss(loss, MARGIN_LOSSES, "regression" if is_other else "")
 
 
 def regression_loss(loss: Any, epsilon: float) -> Any:
@@ -127,20 +83,18 @@ def regression_loss(loss: Any, epsilon: float) -> Any:
     if not is_number(epsilon) or epsilon != 0:
         advice = "0 is allowed, too: errors up to epsilon cost nothing."
         positive(epsilon, "epsilon", advice)
-    if isinstance(loss, str) and loss == "epsilon_insensitive":
-        return EpsilonInsensitive(float(epsilon))
-    if isinstance(loss, EpsilonInsensitive | CustomLoss):
-        if epsilon != 0.1:
-            raise InvalidParameter(
-                f"epsilon={epsilon!r} has no effect on a loss given as an object; leave it out."
-            )
-        if isinstance(loss, EpsilonInsensitive):
-            return EpsilonInsensitive(float(loss.epsilon))
-        return loss
-    raise InvalidParameter(
-        f'loss must be "epsilon_insensitive" or a CustomLoss; got {loss!r}.'
-        + (" That loss is for classification." if _is_for_classes(loss) else "")
-    )
+    if isinstance(loss, str) and loss in REGRESSION_LOSSES:
+        return REGRESSION_LOSSES[loss](float(epsilon))
+    if is_regression_loss(loss) or isinstance(loss, CustomLoss):
+        check_loss_and_epsilon(epsilon, EPSILON)
+        return loss if isinstance(loss, CustomLoss) else type(loss)(float(loss.epsilon))
+    is_other = is_margin_loss(loss) or str(loss) in MARGIN_LOSSES
+    raise no_such_loss(loss, REGRESSION_LOSSES, "classification" if is_other else "")
+
+
+def tag_of(loss: Any, y: Any) -> Any:
+    """Return the tag that kernels take: a loss of the user's own is compiled and tested on y."""
+    return loss.tag(y) if isinstance(loss, CustomLoss) else loss
 
 
 def check_class_weight(class_weight: Any) -> None:
@@ -196,17 +150,3 @@ def yes_or_no(value: Any, name: str) -> None:
     """Refuse what is not a boolean."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidParameter(f"{name} must be True or False; got {value!r}.")
-
-
-def listed(names: tuple[str, ...]) -> str:
-    """Write names as a sentence does."""
-    quoted = [f'"{name}"' for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
-
-
-def _is_for_regression(loss: Any) -> bool:
-    return isinstance(loss, EpsilonInsensitive) or str(loss) == "epsilon_insensitive"
-
-
-def _is_for_classes(loss: Any) -> bool:
-    return isinstance(loss, Hinge | SquaredHinge | Logistic) or str(loss) in MARGIN_LOSSES

@@ -6,14 +6,34 @@ from typing import Any
 
 from sklearn.base import RegressorMixin
 
+from pegasos.data.compress import quickest
 from pegasos.data.numbers import checked_numbers, checked_weights
-from pegasos.data.rows import FloatArray, shape
+from pegasos.data.rows import FloatArray, shape, stored_values
 from pegasos.data.validate import checked_data
-from pegasos.estimators.callbacks import with_callbacks
-from pegasos.estimators.linear import LinearEstimator
-from pegasos.estimators.parameters import checked_parameters, regression_loss
-from pegasos.estimators.streaming import stream_solver
-from pegasos.problem.custom_loss import CustomLoss
+from pegasos.estimators.callbacks import EpochCallbacks, with_callbacks
+from pegasos.estimators.fitting import (
+    certificate_found,
+    forget_certificate,
+    keep,
+    passed,
+    penalty_found,
+    solved,
+    total_weight,
+    warn_of_end,
+)
+from pegasos.estimators.linear import (
+    LinearEstimator,
+    previous_state,
+    state_found,
+    stream_so_far,
+    weight_so_far,
+    weights_found,
+)
+from pegasos.estimators.parameters import checked_parameters, regression_loss, tag_of
+from pegasos.problem.objective import make_problem
+from pegasos.problem.scaling import lam_of, lam_of_stream
+from pegasos.solvers.catalogue import resolve, resolve_stream
+from pegasos.solvers.linear.stream import go_on
 
 
 class PegasosRegressor(RegressorMixin, LinearEstimator):
@@ -160,14 +180,39 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
             The fitted estimator.
         """
         loss = regression_loss(self.loss, self.epsilon)
-        parameters = checked_parameters(self, loss)
-        data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        rows, y = checked_data(self, X, y)
-        targets = checked_numbers(y)[:, None]
+        parameters = checked_parameters(self, loss, resolve, sample_weight)
+
+        rows, targets = checked_data(self, X, y)
+        Y = checked_numbers(targets)[:, None]
         weights = checked_weights(sample_weight, shape(rows)[0])
-        if isinstance(loss, CustomLoss):
-            parameters = parameters.with_loss(loss.tag(targets[:, 0]))
-        self._fit_models(parameters, rows, targets, weights, data=data)
+        loss = tag_of(loss, Y[:, 0])
+
+        C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
+        problem = make_problem(
+            loss, quickest(rows), Y, weights, lam, parameters.bias, self.bias_scale
+        )
+        stopping = parameters.limits.linear(stored_values(rows))
+
+        def model_found(W: FloatArray, b: FloatArray) -> dict[str, Any]:
+            return weights_found(rows, W[:, 0], b)
+
+        callbacks = EpochCallbacks(
+            self, passed(X, y, sample_weight), stopping.max_iter, model_found
+        )
+        solution = solved(
+            self, problem, parameters.solver, stopping, callbacks,
+            previous=previous_state(self, Y),
+        )  # fmt: skip
+
+        keep(
+            self,
+            model_found(solution.W, solution.b),
+            penalty_found(C, problem, solution),
+            certificate_found(solution),
+            state_found(self, solution),
+        )
+        callbacks.finish()
+        warn_of_end(self, solution, rows)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosRegressor:
@@ -198,17 +243,24 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
             The estimator.
         """
         loss = regression_loss(self.loss, self.epsilon)
-        parameters = checked_parameters(self, loss, stream_solver(self.solver, self.bias))
-        rows, y = checked_data(self, X, y, reset="coef_" not in vars(self))
-        targets = checked_numbers(y)[:, None]
-        weights = checked_weights(sample_weight, shape(rows)[0])
-        if isinstance(loss, CustomLoss):
-            parameters = parameters.with_loss(loss.tag(targets[:, 0]))
-        self._go_on(parameters, rows, targets, weights)
-        return self
+        parameters = checked_parameters(self, loss, resolve_stream, sample_weight)
 
-    def _weights(self, W: FloatArray, b: FloatArray, precision: Any) -> dict[str, Any]:
-        return {"coef_": W[:, 0].astype(precision, copy=False), "intercept_": b + 0.0}
+        rows, targets = checked_data(self, X, y, reset="coef_" not in vars(self))
+        Y = checked_numbers(targets)[:, None]
+        weights = checked_weights(sample_weight, shape(rows)[0])
+        loss = tag_of(loss, Y[:, 0])
+
+        seen = weight_so_far(self)
+        C, lam = lam_of_stream(self.C, self.lam, seen, len(Y), weights)
+        problem = make_problem(loss, rows, Y, weights, lam, parameters.bias, self.bias_scale)
+
+        stream = stream_so_far(self, seen, problem)
+        stream, W, b = go_on(stream, problem, int(parameters.solver.batch_size))
+
+        forget_certificate(self)
+        keep(self, weights_found(rows, W[:, 0], b))
+        keep(self, {"C_": C, "lam_": lam, "n_iter_": 1, "_stream": stream})
+        return self
 
     def predict(self, X: Any) -> FloatArray:
         """Return predicted targets.

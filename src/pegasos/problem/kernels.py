@@ -67,6 +67,23 @@ class Custom(NamedTuple):
 
 Kernel = Linear | Gaussian | Polynomial | Sigmoid | Laplacian | Precomputed | Custom
 
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")  # by name
+
+
+def kernel_of(kernel: Any, gamma: float, coef0: float, degree: float) -> Kernel:
+    """Return the kernel that a name or a function stands for, with those numbers that it has."""
+    if callable(kernel):
+        return Custom(kernel)
+    kernels: dict[str, Kernel] = {
+        "linear": Linear(),
+        "rbf": Gaussian(gamma),
+        "poly": Polynomial(gamma, float(coef0), float(degree)),
+        "sigmoid": Sigmoid(gamma, float(coef0)),
+        "laplacian": Laplacian(gamma),
+        "precomputed": Precomputed(),
+    }
+    return kernels[kernel]
+
 
 def is_psd(kernel: Kernel) -> bool | None:
     """Whether a kernel is positive semi-definite; None for those only their maker can know."""

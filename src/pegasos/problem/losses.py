@@ -51,6 +51,25 @@ def is_smooth(loss: Any) -> bool:
     return not isinstance(loss, Hinge | EpsilonInsensitive)
 
 
+# What estimators accept, by name. A regression loss is made with the user's epsilon.
+MARGIN_LOSSES: dict[str, Any] = {
+    "hinge": Hinge(),
+    "squared_hinge": SquaredHinge(),
+    "logistic": Logistic(),
+}
+REGRESSION_LOSSES: dict[str, Any] = {"epsilon_insensitive": EpsilonInsensitive}
+
+
+def is_margin_loss(loss: Any) -> bool:
+    """Whether a tag is that of a built-in loss of classification, never negative."""
+    return isinstance(loss, tuple(type(known) for known in MARGIN_LOSSES.values()))
+
+
+def is_regression_loss(loss: Any) -> bool:
+    """Whether a tag is that of a built-in loss of regression."""
+    return isinstance(loss, tuple(REGRESSION_LOSSES.values()))
+
+
 @by_tag
 def value(loss: Any, z: float, y: float) -> float:
     """Return the loss at score z."""

@@ -49,6 +49,11 @@ def memory_share() -> float:
     return max(LEAST_CACHE, (SHARE_OF_MEMORY * total - held()) / MEGABYTE)
 
 
+def budget_of(cache_size: float | None) -> int:
+    """Return the bytes that a cache may take: so many megabytes, or by default the share."""
+    return int((memory_share() if cache_size is None else float(cache_size)) * MEGABYTE)
+
+
 def _forget_lock() -> None:
     """In a forked child: no lock is held."""
     global _lock  # noqa: PLW0603

@@ -34,6 +34,22 @@ def lam_of(C: float, lam: float | None, S: float) -> tuple[float, float]:
     return other, float(lam)
 
 
+def weight_behind(C: Any, lam: Any) -> float:
+    """Return S = 1 / (C lam), the weight of the rows behind a penalty known on both scales.
+
+    Of several models, each with its own penalty, S is the same.
+    """
+    return 1.0 / float(np.ravel(C * lam)[0])
+
+
+def lam_of_stream(
+    C: float, lam: float | None, seen: float, n: int, sample_weight: FloatArray | None
+) -> tuple[float, float]:
+    """Return (C, lam) of a stream after n more rows: what they are for all rows so far."""
+    N = seen + (float(n) if sample_weight is None else float(sample_weight.sum()))
+    return lam_of(C, lam, N if N > 0.0 else 1.0)
+
+
 def _check_other(given: str, name: str, other: float, S: float) -> None:
     """Refuse a penalty that is within range on the scale that it was given on only."""
     if not LEAST <= other <= MOST:

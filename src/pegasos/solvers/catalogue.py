@@ -1,15 +1,18 @@
-"""Names and abilities of the solvers: what `solver="auto"` means and what is refused.
+"""The solvers: their names, what they can do, what they are and when to use them.
 
-The table drives estimators, refusals and the contract tests that cross every solver, loss and bias.
+The table drives `solver="auto"`, refusals (`solvers.refusals`), the tests that cross every solver,
+loss and bias, and the tables of the documentation (`docs/tables.py`).
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from pegasos.errors import InvalidParameter
+from pegasos.problem.kernels import KERNELS
 from pegasos.problem.losses import Hinge
+from pegasos.solvers import refusals
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
 from pegasos.solvers.kernel.box import QUADRATIC
@@ -18,138 +21,207 @@ from pegasos.solvers.kernel.lasvm import LASVM
 from pegasos.solvers.kernel.pegasos import KernelPegasos
 from pegasos.solvers.kernel.perceptron import KernelPerceptron
 from pegasos.solvers.kernel.sdca import KernelSDCA
-from pegasos.solvers.linear.median import PIECEWISE_LINEAR
 from pegasos.solvers.linear.pegasos import Pegasos
 from pegasos.solvers.linear.perceptron import Perceptron
 from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.linear.sgd import SGD
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.protocol import Solver
+from pegasos.solvers.refusals import KERNEL_BIASES
 
 BIASES = ("none", "regularized", "free", "free-subgradient", "free-batch", "free-search")
 
 
 class Ability(NamedTuple):
-    """What a solver can do: sample weights and many models at once, all of them.
+    """What a solver is, when to use it, and what it can do; every solver has a name in a table.
 
-    Those that approach the optimum take every loss. The perceptron has no objective; what it hands
-    out is judged by the hinge loss.
+    `losses` None is every loss, those of users included. Solvers that do not approach the optimum
+    end by themselves; what they hand out is certified all the same. Those with `streams` are the
+    steps of `partial_fit`.
     """
 
     solver: type
-    biases: tuple[str, ...]
+    what: str
+    use: str
+    losses: tuple[type, ...] | None = None
+    biases: tuple[str, ...] = BIASES[:3]
+    sample_weights: bool = True
+    several_models: bool = True
+    streams: bool = False
+    kernels: tuple[str, ...] = ()  # by name; functions of users go with all of them
     approaches_optimum: bool = True
 
 
+LINEAR_AUTO = (  # what "auto" is, and when to use it
+    "whichever of the next two is expected to end first; it may change during a fit, and "
+    "`verbose=1` says why",
+    "by default",
+)
+KERNEL_AUTO = (
+    "`Decomposition()` for the losses that it has, `KernelSDCA()` for the others",
+    "by default",
+)
+
 LINEAR_SOLVERS: dict[str, Ability] = {
-    "sdca": Ability(SDCA, BIASES[:3]),
-    "newton": Ability(Newton, BIASES[:3]),
-    "pegasos": Ability(Pegasos, BIASES),
-    "sgd": Ability(SGD, BIASES[:3]),
-    "perceptron": Ability(Perceptron, BIASES[:3], approaches_optimum=False),
+    "sdca": Ability(
+        SDCA,
+        what="dual coordinate ascent with shrinking; large sparse data on two threads",
+        use="texts, wide data",
+    ),
+    "newton": Ability(
+        Newton,
+        what="augmented Lagrangian, Newton steps in standardised columns",
+        use="tables: many rows, up to some thousand columns, any units, large C",
+    ),
+    "pegasos": Ability(
+        Pegasos,
+        what="Pegasos 2011 and 2007: stochastic sub-gradient steps",
+        use="to stream (`partial_fit`), for a quick rough answer",
+        biases=BIASES,
+        streams=True,
+    ),
+    "sgd": Ability(
+        SGD,
+        what="SGD with its running dual bound, 2013; the variants of that paper",
+        use="to follow that paper",
+    ),
+    "perceptron": Ability(
+        Perceptron,
+        what="the online perceptron",
+        use="as a baseline",
+        losses=(Hinge,),
+        approaches_optimum=False,
+    ),
+}
+
+KERNEL_SOLVERS: dict[str, Ability] = {
+    "decomposition": Ability(
+        Decomposition,
+        what="dual decomposition on a growing working set; `working_set=2` is SMO",
+        use="for the hinge, squared hinge and epsilon-insensitive losses",
+        losses=QUADRATIC,
+        biases=KERNEL_BIASES,
+        kernels=KERNELS,
+    ),
+    "sdca": Ability(
+        KernelSDCA,
+        what="random dual coordinate ascent",
+        use="for the logistic or your own loss",
+        biases=KERNEL_BIASES,
+        kernels=KERNELS,
+    ),
+    "pegasos": Ability(
+        KernelPegasos,
+        what="Pegasos, kernelised",
+        use="to follow the paper",
+        biases=KERNEL_BIASES,
+        kernels=KERNELS,
+    ),
+    "lasvm": Ability(
+        LASVM,
+        what="process, reprocess, finish: only rows that support the model are kept",
+        use="online (`partial_fit`)",
+        losses=(Hinge,),
+        biases=KERNEL_BIASES,
+        streams=True,
+        kernels=KERNELS,
+    ),
+    "batch_perceptron": Ability(
+        BatchPerceptron,
+        what="the stochastic batch perceptron, 2012, with the stopping rule it lacked",
+        use="for a rough answer from few kernel values",
+        losses=(Hinge,),
+        biases=KERNEL_BIASES,
+        sample_weights=False,
+        kernels=KERNELS,
+    ),
+    "perceptron": Ability(
+        KernelPerceptron,
+        what="the online perceptron, kernelised",
+        use="as a baseline",
+        losses=(Hinge,),
+        biases=KERNEL_BIASES,
+        kernels=KERNELS,
+        approaches_optimum=False,
+    ),
 }
 
 
-KERNEL_BIASES = ("none", "free")
-
-
-class KernelAbility(NamedTuple):
-    """What a kernel solver can do; all train several models side by side."""
-
-    solver: type
-    losses: tuple[type, ...] | None  # None: every loss
-
-
-KERNEL_SOLVERS: dict[str, KernelAbility] = {
-    "decomposition": KernelAbility(Decomposition, QUADRATIC),
-    "sdca": KernelAbility(KernelSDCA, None),
-    "pegasos": KernelAbility(KernelPegasos, None),
-    "lasvm": KernelAbility(LASVM, (Hinge,)),
-    "batch_perceptron": KernelAbility(BatchPerceptron, (Hinge,)),
-    "perceptron": KernelAbility(KernelPerceptron, (Hinge,)),
-}
-
-
-def resolve_kernel(solver: Any, loss: Any, bias: str) -> Solver:
-    """Return a kernel solver ready for a loss and a bias, or say what to use instead."""
-    if isinstance(solver, str) and solver == "auto":
-        solver = "decomposition" if isinstance(loss, QUADRATIC) else "sdca"
-    names = ", ".join(f'"{name}"' for name in KERNEL_SOLVERS)
-    if isinstance(solver, str):
-        if solver not in KERNEL_SOLVERS:
-            raise InvalidParameter(f'solver must be "auto", {names} or an object; got {solver!r}.')
-        found = KERNEL_SOLVERS[solver].solver()
-    elif isinstance(solver, tuple(ability.solver for ability in KERNEL_SOLVERS.values())):
-        found = copy.copy(solver)
-    else:
-        classes = ", ".join(
-            f"{ability.solver.__name__}(...)" for ability in KERNEL_SOLVERS.values()
-        )
-        raise InvalidParameter(f"solver must be a name or one of {classes}; got {solver!r}.")
-    if bias not in KERNEL_BIASES:
-        raise InvalidParameter(
-            f'bias must be "free" or "none" with a kernel; got bias={bias!r}. A penalised bias is '
-            "a constant added to the kernel."
-        )
-    losses = KERNEL_SOLVERS[found.name].losses
-    if losses is not None and not isinstance(loss, losses):
-        raise InvalidParameter(
-            f'solver="{found.name}" has no loss={loss!r}; use solver="sdca" or "pegasos", which '
-            "take every loss."
-        )
-    found.check()
-    return cast(Solver, found)
-
-
-def linear_solver(solver: Any) -> Solver | Auto:
-    """Return the solver object that a name or an object stands for."""
-    if isinstance(solver, str) and solver == "auto":
-        return Auto()
-    if isinstance(solver, str):
-        if solver not in LINEAR_SOLVERS:
-            names = ", ".join(f'"{name}"' for name in LINEAR_SOLVERS)
-            raise InvalidParameter(f'solver must be "auto", {names} or an object; got {solver!r}.')
-        found: Solver = LINEAR_SOLVERS[solver].solver()
-        return found
-    if not isinstance(solver, tuple(ability.solver for ability in LINEAR_SOLVERS.values())):
-        names = ", ".join(f"{ability.solver.__name__}(...)" for ability in LINEAR_SOLVERS.values())
-        raise InvalidParameter(f"solver must be a name or one of {names}; got {solver!r}.")
+def named(solver: Any, table: Mapping[str, Ability]) -> Solver:
+    """Return the solver that a name or an object stands for: the object itself, not a copy."""
+    if isinstance(solver, str) and solver in table:
+        return cast(Solver, table[solver].solver())
+    if not isinstance(solver, tuple(ability.solver for ability in table.values())):
+        raise refusals.no_such_solver(solver, table)
     return cast(Solver, solver)
 
 
-def resolve(solver: Any, loss: Any, bias: str) -> Solver | Auto:
+def linear_solver(solver: Any) -> Solver | Auto:
+    """Return the linear solver that a name or an object stands for."""
+    is_auto = isinstance(solver, str) and solver == "auto"
+    return Auto() if is_auto else named(solver, LINEAR_SOLVERS)
+
+
+def resolve(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Solver | Auto:
     """Return a solver ready for a loss and a way of finding the bias, or say what to use instead.
 
-    `loss` is a tag or a custom loss. The object that a user passed is not changed.
+    `loss` is a tag or a custom loss; `has_weights` tells whether rows have weights. The object that
+    a user passed is not changed.
     """
     if isinstance(solver, str) and solver == "auto" and bias not in LINEAR_SOLVERS["sdca"].biases:
         solver = "pegasos"
     found = copy.copy(linear_solver(solver))
-    if bias not in BIASES:
-        names = ", ".join(f'"{name}"' for name in BIASES)
-        raise InvalidParameter(f"bias must be one of {names}; got {bias!r}.")
+    refusals.check_bias(bias, BIASES)
     if isinstance(found, Auto):
         return found
-    if bias not in LINEAR_SOLVERS[found.name].biases:
-        raise InvalidParameter(
-            f'solver="{found.name}" has no bias="{bias}"; use bias="free" or solver="pegasos".'
-        )
-    if bias == "free-batch" and not isinstance(loss, PIECEWISE_LINEAR):
-        raise InvalidParameter(
-            'bias="free-batch" is a weighted median, which only the hinge and epsilon-insensitive '
-            f'losses have; got loss={loss!r}. Use bias="free".'
-        )
-    if isinstance(found, Perceptron) and not isinstance(loss, Hinge):
-        raise InvalidParameter(
-            f'solver="perceptron" counts errors and is judged by the hinge loss; got loss={loss!r}.'
-            ' Use loss="hinge", or another solver.'
-        )
-    if isinstance(found, SGD) and found.variant == "m" and not isinstance(loss, Hinge):
-        raise InvalidParameter(
-            f'SGD(variant="m") counts margin errors of the hinge loss; got loss={loss!r}. Use '
-            'variant="s", or loss="hinge".'
-        )
+    refusals.check_solver_and_bias(found.name, bias, LINEAR_SOLVERS[found.name].biases)
+    refusals.check_bias_and_loss(bias, loss)
+    _check_ability(found, loss, has_weights, LINEAR_SOLVERS)
+    if isinstance(found, SGD):
+        refusals.check_variant_and_loss(found.variant, loss)
     if isinstance(found, Pegasos | SGD):
         found.bias_way = bias
     found.check()
     return found
+
+
+def resolve_kernel(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Solver:
+    """Return a kernel solver ready for a loss and a bias, or say what to use instead."""
+    if isinstance(solver, str) and solver == "auto":
+        solver = "decomposition" if isinstance(loss, QUADRATIC) else "sdca"
+    found = copy.copy(named(solver, KERNEL_SOLVERS))
+    refusals.check_kernel_and_bias(bias)
+    _check_ability(found, loss, has_weights, KERNEL_SOLVERS)
+    found.check()
+    return found
+
+
+def resolve_stream(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Pegasos:
+    """Return the Pegasos that takes the steps of `partial_fit`, or refuse what it cannot do."""
+    options = ("batch_size", "output")
+    refusals.check_stream_and_solver(solver, LINEAR_SOLVERS, Pegasos, options)
+    refusals.check_stream_and_bias(bias)
+    found = Pegasos() if isinstance(solver, str) else copy.copy(solver)
+    found.check()
+    return found
+
+
+def resolve_kernel_stream(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Solver:
+    """Return the LASVM that takes the steps of `partial_fit`, or refuse what it cannot do."""
+    is_auto = isinstance(solver, str) and solver == "auto"
+    found = copy.copy(named("lasvm" if is_auto else solver, KERNEL_SOLVERS))
+    refusals.check_kernel_and_bias(bias)
+    refusals.check_stream_and_solver(solver, KERNEL_SOLVERS, LASVM)
+    refusals.check_stream_and_loss(loss, KERNEL_SOLVERS["lasvm"].losses)
+    found.check()
+    return found
+
+
+def _check_ability(
+    solver: Solver, loss: Any, has_weights: bool, table: Mapping[str, Ability]
+) -> None:
+    """Refuse a loss or weights that a solver cannot do."""
+    ability = table[solver.name]
+    others = [name for name, other in table.items() if other.losses is None]
+    refusals.check_solver_and_loss(solver.name, loss, ability.losses, others)
+    refusals.check_solver_and_weights(solver.name, ability.sample_weights, has_weights)

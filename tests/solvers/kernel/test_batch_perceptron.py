@@ -458,7 +458,7 @@ def test_weights_other_losses_and_a_nu_for_many_are_refused():
     with pytest.raises(InvalidParameter, match="batch_perceptron has no sample weights"):
         BatchPerceptron().start(weighted, 0, None)
     squared = kernel_problem(SquaredHinge(), 12).problem
-    with pytest.raises(InvalidParameter, match='batch_perceptron is for loss="hinge"'):
+    with pytest.raises(InvalidParameter, match='"batch_perceptron" is for loss="hinge"'):
         BatchPerceptron().start(squared, 0, None)
     three = kernel_problem(Hinge(), 12, K=3).problem
     with pytest.raises(InvalidParameter, match="slack of one model, and there are 3"):

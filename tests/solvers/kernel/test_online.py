@@ -209,7 +209,7 @@ def test_one_finished_pass_comes_close_to_the_optimum_of_all_rows():
 
 
 def test_refusals():
-    with pytest.raises(InvalidParameter, match='"precomputed" has no rows to keep'):
+    with pytest.raises(InvalidParameter, match='kernel="precomputed": a stream has no matrix'):
         OnlineModel(Precomputed(), 1.0, 1, True)
     model = OnlineModel(Custom(lambda A, B: np.full((len(A), len(B)), np.nan)), 1.0, 1, True)
     with pytest.raises(InvalidData, match="not finite"):

@@ -35,7 +35,6 @@ from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
 from pegasos.problem.gram import Gram
-from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_choice
 from pegasos.solvers.kernel.batch_models import (
@@ -55,6 +54,11 @@ from pegasos.solvers.kernel.batch_steps import (
     take_steps,
 )
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.refusals import (
+    check_is_hinge,
+    check_slack_and_models,
+    check_solver_and_weights,
+)
 
 VALUES_PER_CALL = 20_000_000  # of responses that one call of `advance` updates
 KERNEL_VALUES = 4_000_000  # computed by one call, at most
@@ -142,23 +146,12 @@ class BatchPerceptron(Options, Solver):
 
     def _refuse(self, problem: Problem) -> None:
         """Refuse what the method cannot do."""
-        if not isinstance(problem.costs.loss, Hinge):
-            raise InvalidParameter(
-                f'batch_perceptron is for loss="hinge"; got loss={problem.costs.loss!r}. Use '
-                'solver="sdca" or "pegasos", which take every loss.'
-            )
-        if problem.costs.weights.mask != 0:
-            raise InvalidParameter(
-                "batch_perceptron has no sample weights or class weights; use "
-                'solver="decomposition", or leave the weights out.'
-            )
+        costs = problem.costs
+        check_is_hinge(self.name, costs.loss)
+        check_solver_and_weights(self.name, False, costs.weights.mask != 0)
+        check_slack_and_models(self.nu, costs.Y.shape[1])
         if self.nu is None:
             return
-        if problem.costs.Y.shape[1] > 1:
-            raise InvalidParameter(
-                f"nu={self.nu!r} is the slack of one model, and there are "
-                f"{problem.costs.Y.shape[1]}. Leave it out to have one found for each from C."
-            )
         most = 2.0 * largest_norm(problem.rows)
         if self.nu >= most:
             raise InvalidParameter(

@@ -24,9 +24,7 @@ import numpy as np
 
 from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray
-from pegasos.errors import InvalidParameter
 from pegasos.options import Options
-from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import Problem
 from pegasos.solvers.checks import check_flag, check_positive
 from pegasos.solvers.kernel.box import caps
@@ -42,6 +40,7 @@ from pegasos.solvers.kernel.lasvm_state import (
 from pegasos.solvers.kernel.process import process, reprocess
 from pegasos.solvers.kernel.support import MOST, new_support_set
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.refusals import check_is_hinge
 
 VALUES_PER_CALL = 50_000_000  # kernel values that one call of REPROCESS reads, at most
 SCRATCH_VALUES = 2_000_000  # kernel values of coming rows, at most
@@ -72,11 +71,7 @@ class LASVM(Options, Solver):
         check_positive(self, "tau")
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> LasvmState:
-        if not isinstance(problem.costs.loss, Hinge):
-            raise InvalidParameter(
-                f'solver="lasvm" is for loss="hinge"; got loss={problem.costs.loss!r}. Use '
-                'solver="auto", which suits every loss.'
-            )
+        check_is_hinge(self.name, problem.costs.loss)
         n, K = problem.costs.Y.shape
         state = LasvmState(
             set=new_support_set(K, problem.rows.precision),

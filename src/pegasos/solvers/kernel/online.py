@@ -17,13 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, is_sparse, shape
-from pegasos.errors import InvalidParameter
 from pegasos.parallel import one_blas_thread
 from pegasos.problem.gram import diagonal
 from pegasos.problem.kernels import Kernel, Precomputed
 from pegasos.problem.pairs import Filled, Side, fill, matrix, side
 from pegasos.solvers.kernel.process import Square, bias, process, reprocess
 from pegasos.solvers.kernel.support import new_support_set
+from pegasos.solvers.refusals import check_stream_and_kernel
 
 TAU = 1e-3  # violation that PROCESS and REPROCESS leave alone
 STEPS_PER_ROW = 1000  # of `finish`, at most
@@ -67,10 +67,7 @@ class OnlineModel:
         self, kernel: Kernel, C: float, models: int, is_free: bool, tau: float = TAU
     ) -> None:
         if isinstance(kernel, Precomputed):
-            raise InvalidParameter(
-                'kernel="precomputed" has no rows to keep, so it cannot learn from a stream; use '
-                "another kernel."
-            )
+            check_stream_and_kernel("precomputed")
         self.kernel, self.C, self.is_free, self.tau = kernel, float(C), is_free, tau
         self.support_rows: Any = None
         self.like: Side | None = None

@@ -44,6 +44,7 @@ from pegasos.solvers.linear.median import Kinks, median_pass
 from pegasos.solvers.linear.offsets import seen
 from pegasos.solvers.linear.primal import PrimalState
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.refusals import check_bias_and_batch_size
 
 Output = Literal["tail", "last", "average", "random"]
 
@@ -88,12 +89,7 @@ class Pegasos(Options, Solver):
         check_choice(self, "sampling", ("epoch", "iid", "fixed"))
         check_choice(self, "output", ("tail", "last", "average", "random"))
         check_flag(self, "projection")
-        if self.bias_way == "free-batch" and self.batch_size < 2:
-            raise InvalidParameter(
-                'bias="free-batch" finds the bias on each mini-batch and needs batch_size >= 2; '
-                f"got batch_size={self.batch_size}. Use solver=Pegasos(batch_size=...), or "
-                'bias="free".'
-            )
+        check_bias_and_batch_size(self.bias_way, self.batch_size)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
         self.check()

@@ -38,9 +38,7 @@ from pegasos.data.centre import as_from_centre, as_from_origin, weight_count
 from pegasos.data.order import below, identity, shuffle
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import inlined, kernel
-from pegasos.errors import InvalidParameter
 from pegasos.options import Options
-from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import (
     Problem,
     blocks,
@@ -52,6 +50,7 @@ from pegasos.solvers.checks import check_choice, check_count
 from pegasos.solvers.linear.length import at_best_length
 from pegasos.solvers.linear.offsets import centred, seen
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.refusals import check_is_hinge
 
 Output = Literal["average", "random", "longest", "last"]
 OUTPUTS = ("average", "random", "longest", "last")
@@ -179,11 +178,7 @@ def new_run(
     problem: Problem, size: tuple[int, float], output: str, passes: int, random: Any
 ) -> Run:
     """Return a run at w = 0 over weights of `size` d and a constant feature."""
-    if not isinstance(problem.costs.loss, Hinge):
-        raise InvalidParameter(
-            f'solver="perceptron" is for loss="hinge"; got loss={problem.costs.loss!r}. Use '
-            'solver="auto", which suits every loss.'
-        )
+    check_is_hinge("perceptron", problem.costs.loss)
     (d, scale), K = size, problem.costs.Y.shape[1]
     pick = np.inf
     if output == "random":

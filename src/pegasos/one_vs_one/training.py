@@ -8,97 +8,54 @@ comes out does not depend on how many. Each is certified on its own.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from pegasos.certificate.pair_balls import PairBalls
-from pegasos.certificate.stopping import Certificate, Outcome, Stopping
-from pegasos.certificate.trace import Record, Trace
-from pegasos.data.rows import FloatArray, Rows, shape
+from pegasos.around import compilation_for
+from pegasos.certificate.stopping import Outcome
+from pegasos.data.rows import FloatArray
 from pegasos.interrupt import Interrupts
-from pegasos.parallel import each
+from pegasos.one_vs_one.models import Pairs, Task, new_pairs
+from pegasos.one_vs_one.together import Together, known_together, record_of
+from pegasos.parallel import each, one_blas_thread
 from pegasos.problem.class_blocks import ClassBlocks
 from pegasos.problem.class_pairs import pairs_of
-from pegasos.problem.kernels import Kernel
-from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, value
+from pegasos.problem.losses import is_margin_loss, value
 from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import Watch
 from pegasos.solve import Solution, solve
+from pegasos.solvers.kernel.warm import Expansion
 
 
-class Expansion(NamedTuple):
-    """Coefficients (n, 1) that a pair goes on from."""
+def train(
+    task: Task, watch: Watch, interrupts: Interrupts, one_by_one: bool
+) -> tuple[Pairs, Together]:
+    """Train all pairs; return them, and what is known of them together."""
+    compilation, begin = compilation_for(task.loss, watch), time.perf_counter()
 
-    B: FloatArray
+    def seconds() -> float:
+        return time.perf_counter() - begin - compilation.seconds
 
-    def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the expansion."""
-        return self.B
+    def note(training: Training, p: int) -> None:
+        done, n_pairs, models = course.done, training.pairs.n_pairs, training.pairs
+        now = seconds()
+        watch.certified(record_of(models, done, now), now * (n_pairs - done) / done)
+        course.must_stop |= watch.epoch(done, lambda: (models.B, models.b))
+        if done < n_pairs and not course.must_stop:
+            watch.advanced(done, seconds)
 
-
-@dataclass(frozen=True)
-class Task:
-    """What is trained: rows with class codes and weights, under one C, and how."""
-
-    kernel: Kernel
-    rows: Rows
-    codes: Any
-    n_classes: int
-    weights: FloatArray | None
-    loss: Any
-    solver: Any
-    bias: Any
-    C: float
-    stopping: Stopping
-    budget: int
-    seeds: Any
-    previous: FloatArray | None = None  # coefficients of an earlier fit, (n, K - 1)
-    goes_on: bool = False  # whether the solvers' last coefficients are to be kept
-
-
-@dataclass
-class Pairs:
-    """The models of P pairs as they are trained; matrices are laid out as in `class_pairs`.
-
-    B, origin, last : ndarray of shape (n, K - 1)
-        Coefficients, the points of free biases (see `Ball`), the solvers' last coefficients.
-    b, C : ndarray of shape (P,)
-        Biases, and the penalties that were certified.
-    facts : dict of str to ndarray of shape (P,)
-        primal, dual, gap and relative_gap.
-    """
-
-    n_pairs: int
-    B: FloatArray
-    origin: FloatArray
-    last: FloatArray | None
-    b: FloatArray
-    C: FloatArray
-    facts: dict[str, FloatArray]
-    ends: FloatArray
-    expansion: FloatArray
-    radius: FloatArray
-    square: FloatArray
-    outcomes: list[Outcome]
-    certificates: list[Certificate | None]
-    records: list[Record | None]
-    traces: list[Trace]
-    evaluations: int = 0
-    hits: int = 0
-    misses: int = 0
-    is_indefinite: bool = False
-
-    def balls(self, support: Any, is_free: bool) -> PairBalls:
-        """Return where the optimum lies, as expansions over support vectors."""
-        origin = self.origin[support] if is_free else None
-        return PairBalls(
-            self.B[support], origin, self.radius, self.ends, self.square, self.expansion
-        )
+    course = Course(interrupts, seconds)
+    with interrupts, watch, compilation, one_blas_thread:
+        pairs = Training(task, course, note).run(one_by_one)
+        known = known_together(pairs, task.stopping.tol, seconds())
+        watch.finished(known.certificate)
+    return pairs, known
 
 
 class Course(Interrupts):
@@ -125,22 +82,6 @@ class Course(Interrupts):
     @contextmanager
     def raising(self, allowed: bool) -> Iterator[None]:
         yield
-
-
-def new_pairs(task: Task) -> Pairs:
-    """Return models of which nothing is known yet."""
-    n, K = shape(task.rows)[0], task.n_classes
-    P, empty = K * (K - 1) // 2, np.zeros((n, K - 1))
-    names = ("primal", "dual", "gap", "relative_gap")
-    return Pairs(
-        n_pairs=P, B=empty, origin=np.zeros_like(empty),
-        last=np.zeros_like(empty) if task.goes_on else None,
-        b=np.zeros(P), C=np.full(P, task.C), facts={name: np.zeros(P) for name in names},
-        ends=np.array([np.full(P, -np.inf), np.full(P, np.inf)]),
-        expansion=np.zeros((2, P)), radius=np.zeros(P), square=np.zeros(P),
-        outcomes=[Outcome.TIME] * P, certificates=[None] * P, records=[None] * P,
-        traces=[Trace() for _ in range(P)],
-    )  # fmt: skip
 
 
 class Training:
@@ -210,7 +151,7 @@ class Training:
         ended = Outcome.CALLBACK if self.course.must_stop else Outcome.INTERRUPT
         self.pairs.outcomes[p] = ended if self.course.pending else Outcome.TIME
         primal = total / S
-        is_ours = isinstance(self.task.loss, Hinge | SquaredHinge | Logistic)  # never negative
+        is_ours = is_margin_loss(self.task.loss)  # never negative
         dual = 0.0 if is_ours else -np.inf
         facts = {"primal": primal, "dual": dual, "gap": primal - dual, "relative_gap": np.inf}
         for name, number in facts.items():

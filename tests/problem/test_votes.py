@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from pegasos.estimators import votes
+from pegasos.problem import votes
 from pegasos.problem.class_pairs import classes_of, pair_numbers, pairs_of
 
 pytestmark = pytest.mark.fast

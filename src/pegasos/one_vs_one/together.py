@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos.certificate.stopping import Certificate, Outcome
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray
-from pegasos.estimators.one_vs_one import Pairs
+from pegasos.one_vs_one.models import Pairs
 
 WORST_FIRST = (
     Outcome.INTERRUPT, Outcome.TIME, Outcome.EPOCHS, Outcome.CALLBACK, Outcome.ROUNDING,
     Outcome.INDEFINITE, Outcome.DECISIONS, Outcome.DONE, Outcome.TOLERANCE,
 )  # fmt: skip
+
+
+class Together(NamedTuple):
+    """What is known of all pairs together, as `Solution` has it of one problem."""
+
+    certificate: Certificate
+    trace: Trace
+    outcome: Outcome
+
+
+def known_together(pairs: Pairs, tol: float, seconds: float) -> Together:
+    """Return what is known of all pairs."""
+    return Together(certificate_of(pairs, tol, seconds), trace_of(pairs), outcome_of(pairs))
 
 
 def outcome_of(pairs: Pairs) -> Outcome:
