@@ -73,8 +73,8 @@ def measured(name: str, X: Any, Y: Any, limit: float) -> Iterator[dict]:
     from pegasos.problem.objective import make_problem
     from pegasos.solve import solve
     from pegasos.solvers.auto import MOST_COLUMNS, facts_of
-    from pegasos.solvers.linear.sdca import SDCA
     from pegasos.solvers.newton.newton import Newton
+    from pegasos.solvers.sdca.linear import SDCA
 
     rows = quickest(as_rows(X))
     for loss in (Hinge(), SquaredHinge(), Logistic()):

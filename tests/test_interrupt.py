@@ -22,8 +22,8 @@ from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
-from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.sdca.linear import SDCA
 
 pytestmark = pytest.mark.usefixtures("press_ctrl_c")
 

@@ -16,6 +16,14 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from pegasos.solvers.kernel import (
+    batch_perceptron,
+    inner,
+    lasvm,
+    lasvm_state,
+    lookahead,
+    parts,
+)
 from scipy import sparse
 
 from pegasos.around import Around
@@ -29,27 +37,23 @@ from pegasos.progress import Watch
 from pegasos.solve import Run
 from pegasos.solvers import auto
 from pegasos.solvers.auto import Auto
+from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
-from pegasos.solvers.kernel import (
-    batch_perceptron,
-    inner,
-    lasvm,
-    lasvm_state,
-    lookahead,
-    parts,
-)
-from pegasos.solvers.kernel import perceptron as kernel_perceptron
-from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
-from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.lasvm import LASVM
-from pegasos.solvers.kernel.pegasos import KernelPegasos
-from pegasos.solvers.kernel.perceptron import KernelPerceptron
-from pegasos.solvers.linear import cocoa, groups, pegasos, perceptron, sgd
-from pegasos.solvers.linear.pegasos import Pegasos
-from pegasos.solvers.linear.perceptron import Perceptron
-from pegasos.solvers.linear.sdca import SDCA
-from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.decomposition.decomposition import Decomposition
+from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton import newton
+from pegasos.solvers.pegasos import linear as pegasos
+from pegasos.solvers.pegasos.kernel import KernelPegasos
+from pegasos.solvers.pegasos.linear import Pegasos
+from pegasos.solvers.perceptron import kernel as kernel_perceptron
+from pegasos.solvers.perceptron import linear as perceptron
+from pegasos.solvers.perceptron.kernel import KernelPerceptron
+from pegasos.solvers.perceptron.linear import Perceptron
+from pegasos.solvers.sdca import cocoa
+from pegasos.solvers.sdca import model_groups as groups
+from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd import sgd
+from pegasos.solvers.sgd.sgd import SGD
 from pegasos.state import to_data
 
 HANGS = 300  # seconds: what has not ended by then never will

@@ -11,8 +11,8 @@ from pegasos.problem.losses import Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
 from pegasos.solve import Run, Solution, solve
-from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.sdca.linear import SDCA
 
 
 def problem(n=60, d=4, lam=0.05, loss=None, bias="free", seed=0):

@@ -9,8 +9,8 @@ import pytest
 
 from pegasos.data.rows import ORIGIN, Centre
 from pegasos.errors import NotSaved
-from pegasos.solvers.linear.constant import Search
-from pegasos.solvers.linear.tail import Sums, Tail
+from pegasos.solvers.primal.bias import Search
+from pegasos.solvers.primal.tail_average import Sums, Tail
 from pegasos.state import from_data, to_data
 
 pytestmark = pytest.mark.fast

@@ -25,11 +25,12 @@ from pegasos.problem.gram import Gram
 from pegasos.problem.kernels import Gaussian
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
-from pegasos.solvers.kernel import batch_perceptron, lookahead
-from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
-from pegasos.solvers.kernel.pegasos import KernelPegasos
-from pegasos.solvers.kernel.perceptron import KernelPerceptron
-from pegasos.solvers.kernel.sdca import KernelSDCA
+from pegasos.solvers.batch_perceptron import batch_perceptron
+from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
+from pegasos.solvers.pegasos.kernel import KernelPegasos
+from pegasos.solvers.perceptron.kernel import KernelPerceptron
+from pegasos.solvers.responses import lookahead
+from pegasos.solvers.sdca.kernel import KernelSDCA
 
 GAMMAS = {"money-fx": 1.0, "a9a": 0.05}
 EPOCHS = 10  # as in the paper, or as many kernel rows as ten epochs of n steps

@@ -8,17 +8,17 @@ from pegasos.estimators.kernel_classifier import KernelPegasosClassifier
 from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.problem.custom_loss import CustomLoss
-from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
-from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.lasvm import LASVM
-from pegasos.solvers.kernel.pegasos import KernelPegasos
-from pegasos.solvers.kernel.perceptron import KernelPerceptron
-from pegasos.solvers.kernel.sdca import KernelSDCA
-from pegasos.solvers.linear.pegasos import Pegasos
-from pegasos.solvers.linear.perceptron import Perceptron
-from pegasos.solvers.linear.sdca import SDCA
-from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
+from pegasos.solvers.decomposition.decomposition import Decomposition
+from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.pegasos.kernel import KernelPegasos
+from pegasos.solvers.pegasos.linear import Pegasos
+from pegasos.solvers.perceptron.kernel import KernelPerceptron
+from pegasos.solvers.perceptron.linear import Perceptron
+from pegasos.solvers.sdca.kernel import KernelSDCA
+from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.sgd import SGD
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay

@@ -7,7 +7,7 @@ from pegasos.certificate.stopping import Stopping
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.solve import solve
-from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.sdca.linear import SDCA
 from tests.conftest import draw
 from tests.reference.certificate import optimum
 from tests.reference.losses import smoothed_hinge, smoothed_hinge_slope

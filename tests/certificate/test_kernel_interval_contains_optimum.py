@@ -7,10 +7,10 @@ from pegasos.certificate.stopping import Stopping
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial
 from pegasos.problem.losses import Hinge, Logistic
 from pegasos.solve import solve
-from pegasos.solvers.kernel.pegasos import KernelPegasos
-from pegasos.solvers.kernel.sdca import KernelSDCA
+from pegasos.solvers.pegasos.kernel import KernelPegasos
+from pegasos.solvers.sdca.kernel import KernelSDCA
 from tests.reference.kernel_optimum import kernel_optimum
-from tests.solvers.kernel.problems import kernel_problem, whole_matrix
+from tests.solvers.kernel_problems import kernel_problem, whole_matrix
 
 SOLVERS = [KernelSDCA(), KernelPegasos()]
 SOLVERS_OWN = 1e-7  # relative accuracy of the independent solver

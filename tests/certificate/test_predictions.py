@@ -18,7 +18,7 @@ from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredH
 from pegasos.problem.objective import make_problem
 from pegasos.problem.space import push_scores, typical_point
 from pegasos.solve import solve
-from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.sdca.linear import SDCA
 from tests.certificate.assess import assess
 from tests.conftest import draw
 

@@ -24,9 +24,9 @@ from pegasos.problem.losses import (
     upper,
     value,
 )
-from pegasos.solvers.linear.pegasos import Pegasos
-from pegasos.solvers.linear.primal import last_weights
-from pegasos.solvers.linear.sgd import margin_errors
+from pegasos.solvers.pegasos.linear import Pegasos
+from pegasos.solvers.primal.run import last_weights
+from pegasos.solvers.sgd.sgd import margin_errors
 from tests.conftest import draw
 
 pytestmark = pytest.mark.fast
@@ -415,8 +415,9 @@ def test_16_worst_relative_gap_bounds_that_of_any_weighted_sum():
 
 def test_page_names_files_and_papers_that_exist():
     page, root = PAGE.read_text(), PAGE.parents[1]
-    files = {path.name for path in (root / "src").rglob("*.py")}
-    assert set(re.findall(r"`([a-z_]+\.py)`", page)) <= files
+    files = {path.as_posix() for path in (root / "src").rglob("*.py")}
+    for name in set(re.findall(r"`([a-z_/]+\.py)`", page)):
+        assert any(path.endswith(f"/{name}") for path in files), name
     keys = set(re.findall(r"@\w+\{(\w+),", (PAGE.parent / "references.bib").read_text()))
     assert set(re.findall(r"\[([A-Z][A-Za-z]+\d\d)\]", page)) <= keys
 

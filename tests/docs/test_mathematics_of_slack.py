@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from pegasos.solvers.kernel.best_level import balanced_best_level, best_level
-from pegasos.solvers.kernel.slack import basin, bounds_of, distribution, level, volume_below
-from pegasos.solvers.kernel.water import balanced_water_level, water_level
+from pegasos.solvers.batch_perceptron.best_level import balanced_best_level, best_level
+from pegasos.solvers.batch_perceptron.slack import (
+    basin,
+    bounds_of,
+    distribution,
+    level,
+    volume_below,
+)
+from pegasos.solvers.batch_perceptron.water import balanced_water_level, water_level
 
 pytestmark = pytest.mark.fast
 

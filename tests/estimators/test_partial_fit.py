@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import SDCA, KernelPegasosClassifier, PegasosClassifier, PegasosRegressor
 from pegasos.errors import InvalidData, InvalidParameter, NotCertified
-from pegasos.solvers.linear.pegasos import Pegasos
+from pegasos.solvers.pegasos.linear import Pegasos
 
 
 def stream(n=2000, d=5, seed=0):

@@ -22,7 +22,7 @@ from pegasos.problem.convexity import check_convexity
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.solve import solve
-from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.sdca.linear import SDCA
 from tests.reference import losses as reference
 
 SCORES = [-30.0, -3.0, -1.0, -0.4, 0.0, 0.5, 0.99, 1.0, 1.1, 2.0, 30.0]

@@ -9,8 +9,8 @@ from pegasos.data.rows import as_rows
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import Hinge, Logistic
 from pegasos.problem.objective import make_problem
-from pegasos.solvers.linear.pegasos import Pegasos
-from pegasos.solvers.linear.sdca import SDCA
+from pegasos.solvers.pegasos.linear import Pegasos
+from pegasos.solvers.sdca.linear import SDCA
 from tests.reference import losses as reference
 
 TWINS = {

@@ -15,7 +15,7 @@ def first_best(items, value, tie=lambda best: best + TIE):
 
 
 class Lasvm:
-    """[BEWB05] with the departures that `solvers.kernel.process` names; a is signed, as there."""
+    """[BEWB05] with the departures that `solvers.lasvm.process` names; a is signed, as there."""
 
     def __init__(self, K, y, C, *, is_free, tau):
         self.K, self.y, self.is_free, self.tau = K, y, is_free, tau

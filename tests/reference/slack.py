@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pegasos.solvers.kernel.slack import basin, bounds_of, level
+from pegasos.solvers.batch_perceptron.slack import basin, bounds_of, level
 
 
 def slack_bounds(problem, nu, B, p):

@@ -16,11 +16,11 @@ from pegasos.solvers.catalogue import (
     resolve_kernel_stream,
     resolve_stream,
 )
-from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.lasvm import LASVM
-from pegasos.solvers.linear.pegasos import Pegasos
-from pegasos.solvers.linear.sdca import SDCA
-from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.decomposition.decomposition import Decomposition
+from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.pegasos.linear import Pegasos
+from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.sgd import SGD
 
 pytestmark = pytest.mark.fast
 

@@ -16,7 +16,7 @@ from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredH
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.catalogue import LINEAR_SOLVERS, resolve
-from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.sgd.sgd import SGD
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

@@ -20,8 +20,8 @@ from pegasos.problem.objective import Problem
 from pegasos.problem.pairs import matrix
 from pegasos.problem.scaling import is_number, positive
 from pegasos.solve import Solution
-from pegasos.solvers.kernel.warm import Expansion
 from pegasos.solvers.refusals import listed
+from pegasos.solvers.warm_start import Expansion
 
 MOST_CACHE = 1e9  # megabytes, a petabyte: more is a slip of the pen
 

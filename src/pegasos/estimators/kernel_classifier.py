@@ -61,8 +61,8 @@ from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of, lam_of_stream, weight_behind
 from pegasos.progress import watch_for
 from pegasos.solvers.catalogue import resolve_kernel, resolve_kernel_stream
-from pegasos.solvers.kernel.online import OnlineModel
-from pegasos.solvers.kernel.stream import stream_after_fit, targets_of, under
+from pegasos.solvers.lasvm.online_model import OnlineModel
+from pegasos.solvers.lasvm.stream import stream_after_fit, targets_of, under
 from pegasos.solvers.refusals import (
     check_same_kernel,
     check_stream_and_class_weight,

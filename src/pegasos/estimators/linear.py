@@ -16,7 +16,7 @@ from pegasos.problem.objective import Problem
 from pegasos.problem.scaling import weight_behind
 from pegasos.problem.space import write_scores
 from pegasos.solve import Solution
-from pegasos.solvers.linear.stream import Stream, stream_after_fit
+from pegasos.solvers.pegasos.stream import Stream, stream_after_fit
 
 
 class LinearEstimator(CertifiedEstimator):

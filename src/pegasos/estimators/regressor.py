@@ -33,7 +33,7 @@ from pegasos.estimators.parameters import checked_parameters, regression_loss, t
 from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of, lam_of_stream
 from pegasos.solvers.catalogue import resolve, resolve_stream
-from pegasos.solvers.linear.stream import go_on
+from pegasos.solvers.pegasos.stream import go_on
 
 
 class PegasosRegressor(RegressorMixin, LinearEstimator):

@@ -30,7 +30,7 @@ from pegasos.problem.objective import Problem, make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import Watch
 from pegasos.solve import Solution, solve
-from pegasos.solvers.kernel.warm import Expansion
+from pegasos.solvers.warm_start import Expansion
 
 
 def train(

@@ -9,7 +9,7 @@ of a row (w = 1/(lam S) sum_i s_i a_i x_i), every loss answers
     gap_term(loss, z, a, y)       loss(z) + loss*(-a) + a z >= 0, without cancellation
     dual_step(loss, z, a, q, y)   argmax_c  gain(c) - z (c - a) - q/2 (c - a)^2
     response(loss, z, a, c, q, y)   -dc/dz of that c: how fast it answers a change of the score
-    descend(loss, z, z1, q, y)    the dual number a primal step takes on (see `solvers.linear`)
+    descend(loss, z, z1, q, y)    the dual number a primal step takes on (see `solvers.primal`)
     lower(loss, y), upper(...)    the interval of feasible a
 
 Conventions: y is -1 or +1 for the margin losses, and b = y a. At a kink (y z == 1, abs(z - y) ==

@@ -24,10 +24,10 @@ from pegasos.data.rows import CsrRows, shape, square_norms, stored_values
 from pegasos.options import Options
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Problem
-from pegasos.solvers.linear.offsets import mean_row, weights_of
-from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.offsets import mean_row, weights_of
 from pegasos.solvers.protocol import Solver
+from pegasos.solvers.sdca.linear import SDCA
 
 SIDE_BY_SIDE = 0.3  # of the first model's time: what each further one takes in SDCA
 ANSWERS = 0.2  # the part of the rows that answers Newton's method, for a loss with a kink

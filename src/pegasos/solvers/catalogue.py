@@ -14,20 +14,20 @@ from pegasos.problem.kernels import KERNELS
 from pegasos.problem.losses import Hinge
 from pegasos.solvers import refusals
 from pegasos.solvers.auto import Auto
-from pegasos.solvers.kernel.batch_perceptron import BatchPerceptron
-from pegasos.solvers.kernel.box import QUADRATIC
-from pegasos.solvers.kernel.decomposition import Decomposition
-from pegasos.solvers.kernel.lasvm import LASVM
-from pegasos.solvers.kernel.pegasos import KernelPegasos
-from pegasos.solvers.kernel.perceptron import KernelPerceptron
-from pegasos.solvers.kernel.sdca import KernelSDCA
-from pegasos.solvers.linear.pegasos import Pegasos
-from pegasos.solvers.linear.perceptron import Perceptron
-from pegasos.solvers.linear.sdca import SDCA
-from pegasos.solvers.linear.sgd import SGD
+from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
+from pegasos.solvers.decomposition.box import QUADRATIC
+from pegasos.solvers.decomposition.decomposition import Decomposition
+from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.pegasos.kernel import KernelPegasos
+from pegasos.solvers.pegasos.linear import Pegasos
+from pegasos.solvers.perceptron.kernel import KernelPerceptron
+from pegasos.solvers.perceptron.linear import Perceptron
 from pegasos.solvers.protocol import Solver
 from pegasos.solvers.refusals import KERNEL_BIASES
+from pegasos.solvers.sdca.kernel import KernelSDCA
+from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.sgd import SGD
 
 BIASES = ("none", "regularized", "free", "free-subgradient", "free-batch", "free-search")
 

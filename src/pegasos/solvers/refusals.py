@@ -12,7 +12,7 @@ from typing import Any
 
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
-from pegasos.solvers.linear.median import PIECEWISE_LINEAR
+from pegasos.solvers.pegasos.batch_bias import PIECEWISE_LINEAR
 
 KERNEL_BIASES = ("none", "free")
 STREAM_BIASES = ("free", "free-subgradient", "regularized", "none")

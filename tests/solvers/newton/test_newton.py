@@ -11,9 +11,9 @@ from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
-from pegasos.solvers.linear.sdca import SDCA
 from pegasos.solvers.newton import newton
 from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.sdca.linear import SDCA
 from tests.conftest import draw
 from tests.reference.certificate import optimum
 

@@ -39,13 +39,13 @@ from pegasos.options import Options
 from pegasos.parallel import each
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Problem, combination
-from pegasos.solvers.linear.offsets import part, seen, starting_biases
 from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
 from pegasos.solvers.newton.equations import bias
 from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, narrow, relative_gap, step
 from pegasos.solvers.newton.passes import write_scores
 from pegasos.solvers.newton.path import first_lam, next_lam
+from pegasos.solvers.offsets import part, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers

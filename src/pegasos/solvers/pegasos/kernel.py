@@ -1,0 +1,187 @@
+"""Pegasos with a kernel: stochastic sub-gradient descent on the primal, over an expansion.
+
+Minimises   P(w) = lam/2 ||w||^2 + 1/S sum_i s_i loss(<w, phi(x_i)> + b, y_i)
+
+A few random rows per step, step size 1/(lam t). The weights are 1/(lam t) times a growing sum of
+rows (`expansion`), and the responses of all rows to that sum are maintained (`responses`): a step
+whose margin is satisfied costs nothing, one that violates it costs one row of the kernel matrix,
+computed in a block with those of coming steps (`lookahead`).
+
+Losses of unbounded slope take implicit steps, a margin exactly at the kink counts as satisfied, a
+free bias is found by moving a centre, and the later epochs certify the run: all as in
+`solvers.pegasos.linear`.
+
+Differs from [SSSC11] Fig. 3, whose sum lacks y_j and whose 1/(lam t) must be 1/(lam (t - 1)) for a
+score at w_t, as in Fig. 1.
+
+[SSSC11]  Shalev-Shwartz, Singer, Srebro, Cotter. Pegasos. Math. Programming 127(1), 2011.
+          Sec. 4, Fig. 3; Fig. 2 (mini-batches), Sec. 6 (bias), Sec. 7.5 (sampling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pegasos.data.order import Sampling
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import inlined
+from pegasos.errors import InvalidParameter
+from pegasos.options import Options
+from pegasos.problem.objective import Problem, weight
+from pegasos.solvers.checks import check_choice, check_count
+from pegasos.solvers.pegasos import expansion
+from pegasos.solvers.pegasos.expansion import KernelPegasosState
+from pegasos.solvers.primal import run as primal
+from pegasos.solvers.primal.scaled_weights import (
+    PrimalRun,
+    Step,
+    add_row,
+    batch_weight,
+    remember,
+    tick,
+    write_slopes,
+)
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.responses.lookahead import begin, go_on, moves, propose, settle
+from pegasos.solvers.responses.responses import best_biases, relative_gap, respond
+
+Output = Literal["tail", "last", "average"]
+
+
+@dataclass
+class KernelPegasos(Options, Solver):
+    """Stochastic sub-gradient descent with step 1/(lam t), no step size to choose.
+
+    Parameters
+    ----------
+    batch_size : int, default=1
+        Rows per step, from 1 to the number of rows; with all rows the method is deterministic. No
+        row occurs twice in a batch.
+    sampling : {"epoch", "iid", "fixed"}, default="epoch"
+        A new permutation per epoch, independent draws (as the paper's analysis asks; slower, and
+        certified less tightly), or one permutation for all epochs.
+    output : {"tail", "last", "average"}, default="tail"
+        Which model to hand out: the average over the later epochs, which the certificate is
+        tightest for; the last; or the average of all.
+    """
+
+    batch_size: int = 1
+    sampling: Sampling = "epoch"
+    output: Output = "tail"
+    name: ClassVar[str] = "pegasos"
+    is_dual: ClassVar[bool] = False
+
+    @property
+    def estimates_exactly(self) -> bool:
+        """Whether the responses tell the gap of what is handed out."""
+        return self.output == "tail" and self.sampling != "iid"
+
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data."""
+        check_count(self, "batch_size", " to the number of rows")
+        check_choice(self, "sampling", ("epoch", "iid", "fixed"))
+        check_choice(self, "output", ("tail", "last", "average"))
+
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> KernelPegasosState:
+        self.check()
+        n, k = len(problem.costs.Y), int(self.batch_size)
+        if k > n:
+            raise InvalidParameter(
+                f"batch_size must be at most the number of rows, {n}; got {self.batch_size}."
+            )
+        state = expansion.new_state(problem, seed, k, self.sampling == "iid")
+        if previous is not None:
+            expansion.go_on_from(problem, state, previous)
+        if self.output == "average":
+            expansion.keep_average(problem, state)
+        return state
+
+    def advance(self, problem: Problem, state: KernelPegasosState) -> Advance:
+        path, walk, k = state.path, state.walk, int(self.batch_size)
+        if walk.is_at_start():
+            primal.draw_epoch(path, self.sampling, k)
+        method = Descent(expansion.run_of(state), state.now)
+        visited = go_on(walk, method, problem, state.F, path.order, k)
+        if not walk.is_over(path.order):
+            return Advance(visited, False)
+        expansion.end_epoch(problem, state)
+        return Advance(visited, True, self._estimate(problem, state))
+
+    def _estimate(self, problem: Problem, state: KernelPegasosState) -> float:
+        """Return the relative gap of the tail as its responses tell it; nan if not handed out."""
+        if not self.estimates_exactly:
+            return float("nan")
+        F, tail = expansion.tail_responses(problem, state), state.path.tail
+        if problem.is_free:
+            state.b = best_biases(problem, F, state.b)
+        return relative_gap(problem, tail.sums.older, 1.0 / tail.length(), F, state.b)
+
+    def iterate(
+        self, problem: Problem, state: KernelPegasosState
+    ) -> tuple[FloatArray, FloatArray] | None:
+        path, N = state.path, state.path.scaling.N[0]
+        if self.output == "tail" and path.tail.epochs > 0:
+            is_of_dual_point = self.sampling != "iid" and not problem.is_free
+            return None if is_of_dual_point else expansion.tail_model(problem, state)
+        if self.output == "average" and N > 0.0:
+            primal.refold(path)
+            return -path.R / N, path.scaling.biases / N
+        return primal.last_weights(problem, path)
+
+    def dual_point(self, problem: Problem, state: KernelPegasosState) -> DualPoint | None:
+        tail = state.path.tail
+        if tail.epochs == 0:
+            return None
+        if self.sampling != "iid":  # every row was met once per epoch
+            scores = expansion.tail_responses(problem, state).T
+            return DualPoint(tail.sums.older, 1.0 / tail.length(), scores)
+        return DualPoint(expansion.own_averages(problem, state), 1.0)
+
+
+class Descent(NamedTuple):
+    """The method as loops see it: all that steps change, and the numbers of the present `Step`."""
+
+    run: PrimalRun
+    now: FloatArray
+
+
+@inlined
+def step_of(now):  # type: ignore[no-untyped-def]
+    """Return the numbers of the present step."""
+    return Step(now[0], now[1], now[2], now[3])
+
+
+@begin.register(Descent)
+def _(method, problem, order, first, stop):  # type: ignore[no-untyped-def]
+    run, now = method
+    s = batch_weight(problem.costs.weights, order, first, stop)
+    if s == 0.0:
+        return False
+    step = tick(run.scaling, problem.lam, s)            # [SSSC11] Fig. 2: eta_t = 1 / (lam t)
+    if len(run.R) > 0:
+        remember(step, run)
+    now[0], now[1], now[2], now[3] = step.s, step.before, step.eta, step.shrink
+    return True
+
+
+@propose.register(Descent)
+def _(method, problem, i, j):  # type: ignore[no-untyped-def]
+    write_slopes(problem, i, j, step_of(method.now), method.run)
+
+
+@moves.register(Descent)
+def _(method, problem, i, j):  # type: ignore[no-untyped-def]
+    A, is_moved = method.run.scratch.A, False
+    for m in range(A.shape[1]):
+        is_moved |= A[j, m] != 0.0                     # Fig. 3: if y_i <w_t, phi(x_i)> < 1
+    return is_moved and weight(problem.costs.weights, i) > 0.0
+
+
+@settle.register(Descent)
+def _(method, problem, i, j):  # type: ignore[no-untyped-def]
+    A, s = method.run.scratch.A, weight(problem.costs.weights, i)
+    add_row(problem, i, j, step_of(method.now), method.run)  # alpha[i] <- alpha[i] + 1
+    for m in range(A.shape[1]):
+        if s * A[j, m] != 0.0:
+            respond(problem.rows, i, m, s * A[j, m])

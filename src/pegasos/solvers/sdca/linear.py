@@ -1,0 +1,324 @@
+"""Stochastic dual coordinate ascent (SDCA): maximise the dual exactly, one row at a time.
+
+Maximises   D(a) = 1/S sum_i s_i gain(a_i) - lam/2 ||w(a)||^2,   w(a) = 1/(lam S) sum_i s_i a_i x_i
+
+Rows come in a new random permutation per epoch. w = w(a) is maintained, so a step costs one
+product with x_i and, if a_i moves, one addition of x_i. No step size: each step is the exact
+maximum along its coordinate (`problem.losses.dual_step`).
+
+Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penalised around a centre
+c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
+the multiplier of sum_i s_i a_i = 0). It starts at the best constant; see `offsets`.
+
+Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
+passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
+over all rows, so a certificate never sees a row that was left out.
+
+From a cold start at a small lam the way may lead over larger ones (`continuation`). On large data
+threads take blocks of rows of one model (`cocoa`), or one of a few models each (`model_groups`).
+
+[HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
+           large-scale linear SVM. ICML 2008. Algorithm 3.
+[SZ13]     Shalev-Shwartz, Zhang. Stochastic dual coordinate ascent methods for regularized loss
+           minimization. JMLR 14, 2013.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from pegasos.data.centre import settle, weight_count
+from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretches_of
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
+from pegasos.dispatch import kernel
+from pegasos.options import Options
+from pegasos.parallel import each
+from pegasos.problem.gap import add_gap
+from pegasos.problem.losses import dual_step, lower, upper
+from pegasos.problem.objective import (
+    VALUES_PER_CALL,
+    Problem,
+    blocks,
+    combination,
+    flat,
+    typical_length,
+    weight,
+)
+from pegasos.solvers.checks import check_flag
+from pegasos.solvers.offsets import centred, seen, starting_biases
+from pegasos.solvers.primal.bias import FREE_SCALE
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.sdca.cocoa import (
+    Blocks,
+    Weights,
+    join,
+    new_blocks,
+    round_length,
+    shares,
+    write_before,
+)
+from pegasos.solvers.sdca.continuation import Continuation
+from pegasos.solvers.sdca.model_groups import (
+    Group,
+    Groups,
+    advance_groups,
+    columns_of_groups,
+    of_columns,
+)
+
+IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
+SAMPLED = 8  # one row in so many is asked for its part of the gap
+EXTRA_PASSES = 16  # at most so many passes over the active rows before one over all rows
+
+
+class DualBias(NamedTuple):
+    """The bias, offset + scale * beta: beta is the weight of a feature that is always `scale`."""
+
+    scale: float
+    beta: FloatArray
+    offset: FloatArray
+
+
+class Room(NamedTuple):
+    """Sums over the sampled rows of a pass, (3, K): gap terms, gains, weights; and two rows' room.
+
+    `z` and `step`, of shape (K,), are overwritten with every row.
+    """
+
+    met: FloatArray
+    z: FloatArray
+    step: FloatArray
+
+
+@dataclass
+class SdcaState:
+    """A run of SDCA: duals A (n, K), weights W (d, K), the bias as a constant feature.
+
+    Rows far from the origin are seen from `centre` (`offsets`); W then may have more rows than
+    features (`CsrRows`). `blocks` are None where a pass is not cut into blocks.
+    """
+
+    A: FloatArray
+    W: FloatArray
+    bias: DualBias
+    square_norms: FloatArray
+    order: Any
+    idle: Any
+    random: Any
+    room: Room
+    stretches: Stretches
+    centre: Centre
+    continuation: Continuation
+    blocks: Blocks | None = None
+    values_per_call: int = VALUES_PER_CALL
+    active: int = 0  # rows in the present pass: order[:active]
+    position: int = 0  # next place in the present pass
+    extra_passes: int = 0  # passes over active rows still to come before the full one
+
+
+@dataclass
+class SDCA(Options, Solver):
+    """Dual coordinate ascent in random permutations.
+
+    Parameters
+    ----------
+    shrinking : bool, default=True
+        Leave rows that are stuck at a bound out of extra passes over the others.
+    """
+
+    shrinking: bool = True
+    name: ClassVar[str] = "sdca"
+    is_dual: ClassVar[bool] = True
+
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data."""
+        check_flag(self, "shrinking")
+
+    def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState | Groups:
+        problem, squares = centred(problem)
+        A = None if previous is None else previous.A
+        groups = []
+        for columns in columns_of_groups(problem.rows, problem.costs.Y.shape[1]):
+            Y = np.ascontiguousarray(problem.costs.Y[:, columns])
+            part = None if A is None else np.ascontiguousarray(A[:, columns])
+            state = self._begin(of_columns(problem, Y), squares, seed, part)
+            groups.append(Group(columns, Y, state))
+        if len(groups) > 1:
+            for group in groups:  # they may all have to wait for one thread
+                group.state.values_per_call //= len(groups)
+            return Groups(groups)
+        only: SdcaState = groups[0].state
+        only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
+        return only
+
+    def _begin(
+        self, problem: Problem, squares: FloatArray, seed: int, A: FloatArray | None
+    ) -> SdcaState:
+        """Build the state of a run of models that share their passes, from duals A if given."""
+        (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
+        scale = problem.bias_scale
+        if problem.is_free:
+            scale = FREE_SCALE * typical_length(problem, squares)
+        state = SdcaState(
+            A=np.zeros((n, K)) if A is None else A,
+            W=np.zeros((weight_count(problem.rows), K)),
+            bias=DualBias(scale, np.zeros(K), np.zeros(K)),
+            square_norms=squares,
+            order=identity(n),
+            idle=np.zeros(n, dtype=np.uint8),
+            random=np.array([seed], dtype=np.uint64),
+            room=Room(np.zeros((3, K)), np.zeros(K), np.zeros(K)),
+            stretches=stretches_of(problem.rows, in_turn=False),
+            centre=problem.rows.centre,
+            continuation=Continuation(may_begin=A is None),
+        )
+        _, beta, offset = state.bias
+        if A is not None:
+            state.W[:] = combination(problem, state.A)
+            s = problem.costs.weights.values[:, None]
+            total = (s * state.A).sum(axis=0) / (problem.lam * problem.S)
+            beta[:] = scale * total
+        if problem.is_free:
+            offset[:] = starting_biases(problem, state.W) - scale * beta
+        return state
+
+    def advance(self, problem: Problem, state: SdcaState | Groups) -> Advance:
+        if isinstance(state, Groups):
+            return advance_groups(self._advance, problem, state)
+        return self._advance(problem, state)
+
+    def leave_out(self, state: SdcaState | Groups, is_done: Any) -> None:
+        """Take note of which models (K,) are done: they need not be advanced any more."""
+        if isinstance(state, Groups):
+            state.leave_out(is_done)
+
+    def _advance(self, problem: Problem, state: SdcaState) -> Advance:
+        own = seen(problem, state.centre)
+        problem = state.continuation.now(own)
+        if state.position == 0:
+            limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
+            state.room.met[:] = 0.0
+            state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
+        _, length = blocks(problem.rows, state.values_per_call)[0]
+        in_round = 0
+        if state.blocks is not None:
+            in_round = round_length(problem.rows, state.active, len(state.W))
+        stop = min(state.active, state.position + min(length, in_round or length))
+        order = state.order[state.position : stop]
+        if state.blocks is not None and in_round:
+            advance_blocks(problem, state, state.blocks, order)
+        else:
+            sdca_pass(
+                problem, order, state.square_norms, state.A, flat(state.W), state.idle,
+                state.bias, state.room,
+            )  # fmt: skip
+        state.position = stop
+        ends_pass = stop == state.active
+        ends_epoch = ends_pass and state.extra_passes == 0
+        if ends_pass:
+            state.position = 0
+            settle(state.centre, state.W)
+            if problem.is_free:
+                state.bias.offset[:] += state.bias.scale * state.bias.beta
+            if state.extra_passes > 0:
+                state.extra_passes -= 1
+            elif self.shrinking:  # about as many visits to active rows as a pass over all takes
+                active = max(1, int(np.count_nonzero(state.idle < IDLE_VISITS)))
+                state.extra_passes = min(EXTRA_PASSES, len(state.idle) // active - 1)
+        estimate = self._estimate(problem, state) if ends_epoch else np.nan
+        if ends_epoch and change_lam(own, state, estimate):
+            estimate = np.nan  # it was of another problem
+        return Advance(len(order), ends_epoch, estimate)
+
+    def _estimate(self, problem: Problem, state: SdcaState) -> float:
+        """Guess the relative gap from the rows met in the last pass; it lags behind."""
+        gap, gain, weight = state.room.met
+        W = state.W[: shape(problem.rows)[1]]
+        square = np.einsum("jk,jk->k", W, W) + state.bias.beta**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
+
+    def iterate(
+        self, problem: Problem, state: SdcaState | Groups
+    ) -> tuple[FloatArray, FloatArray] | None:
+        return None
+
+    def dual_point(self, problem: Problem, state: SdcaState | Groups) -> DualPoint:
+        return DualPoint(state.A, 1.0)
+
+
+def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
+    """Begin anew at a larger lam or go on to a smaller one, if it is time to; see `continuation`.
+
+    Tell whether the estimate was not of the problem itself, or is not any more.
+    """
+    way, (scale, beta, offset) = state.continuation, state.bias
+    was_away = way.lam is not None
+    if way.must_begin_anew(problem, state.square_norms, estimate):
+        for array in (state.A, state.W, beta, state.idle):
+            array[:] = 0
+        state.extra_passes, growth = 0, 0.0
+    else:
+        growth = way.goes_on(problem, estimate)
+        state.W *= growth
+        beta *= growth
+    if growth != 1.0 and problem.is_free:
+        offset[:] = starting_biases(way.now(problem), state.W) - scale * beta
+    return was_away or way.lam is not None
+
+
+def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: Any) -> None:
+    """Go through a round: blocks of the rows of `order` side by side, then together."""
+    scale, beta, offset = state.bias
+    w, room = flat(state.W), state.room
+    steeper = problem._replace(lam=problem.lam / blocks.sigma)
+    blocks.met[:] = 0.0
+    parts = shares(order)
+    starts = np.cumsum([0, *map(len, parts)])
+
+    def work(b: int) -> None:
+        blocks.V[b], blocks.beta[b] = w, beta
+        write_before(state.A, parts[b], blocks.before[starts[b] :])
+        sdca_pass(
+            steeper, parts[b], state.square_norms, state.A, blocks.V[b], state.idle,
+            DualBias(scale, blocks.beta[b], offset),
+            Room(blocks.met[b], np.empty_like(room.z), np.empty_like(room.step)),
+        )  # fmt: skip
+
+    each(work, range(len(parts)))
+    room.met[:] += blocks.met.sum(axis=0)
+    join(blocks, problem, Weights(w, beta, offset), order, state.A)
+
+
+@kernel
+def sdca_pass(problem, order, square_norms, A, W, idle, bias, room):  # type: ignore[no-untyped-def]
+    """Maximise over each row of `order` in turn; A, W, idle, constant.beta and `room` change."""
+    costs, K, last = problem.costs, A.shape[1], len(order) - 1
+    met, z, step = room
+    inverse = 1.0 / (problem.lam * problem.S)
+    scale, beta, offset = bias
+    for t in range(len(order)):  # [HCLKS08] Alg. 3: for i in a random permutation
+        i = order[t]
+        fetch(problem.rows, order[min(t + AHEAD, last)])
+        s = weight(costs.weights, i)
+        scores(problem.rows, i, W, z)
+        q = s * (square_norms[i] + scale * scale) * inverse
+        moves, rests = False, True
+        for k in range(K):
+            y, a = costs.Y[i, k], A[i, k]
+            score = z[k] + offset[k] + scale * beta[k]
+            if t % SAMPLED == 0:
+                add_gap(costs, i, k, score, a, met)
+            c = dual_step(costs.loss, score, a, q, y)  # [SZ13]: argmax along coordinate i
+            step[k] = s * (c - a) * inverse
+            moves |= step[k] != 0.0
+            rests &= c == a and (a == lower(costs.loss, y) or a == upper(costs.loss, y))
+            A[i, k] = c
+        if moves:
+            add(problem.rows, i, step, W)  # w(a) follows a
+            for k in range(K):
+                beta[k] += scale * step[k]
+        idle[i] = min(idle[i] + 1, 255) if rests else 0
