@@ -12,8 +12,8 @@ r_i + up_i > r_j + down_j can be improved: raise i, lower j. Without the constra
 moves at a time.
 
 Only rows listed in `active` are looked at and kept up to date; when these are all, the loops run
-over whole rows of K, many values at a time (`partner_search`). Where a row of K is needed that is not
-there, an ascent returns and says which.
+over whole rows of K, many values at a time (`partner_search`). Where a row of K is needed that is
+not there, an ascent returns and says which.
 
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
          vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.

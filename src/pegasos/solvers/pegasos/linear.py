@@ -2,10 +2,10 @@
 
 Minimises   P(w) = lam/2 ||w||^2 + 1/S sum_i s_i loss(<w, x_i> + b, y_i)
 
-A few random rows per step, step size 1/(lam t). The weights are kept as a scaled sum (`primal.scaled_weights`), so
-a step costs O(nonzeros of its rows), projection and averaging included. The bias is a constant
-feature, an offset, or both (`primal.bias`). The average dual number that each row took on over the
-later epochs certifies the run (`primal.tail_average`).
+A few random rows per step, step size 1/(lam t). The weights are kept as a scaled sum
+(`primal.scaled_weights`), so a step costs O(nonzeros of its rows), projection and averaging
+included. The bias is a constant feature, an offset, or both (`primal.bias`). The average dual
+number that each row took on over the later epochs certifies the run (`primal.tail_average`).
 
 A margin exactly at the kink counts as satisfied, as in `problem.losses`. Losses of unbounded slope
 take implicit steps, with the slope where the step ends: the plain step overflows at small lam.

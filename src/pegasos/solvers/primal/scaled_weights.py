@@ -1,4 +1,4 @@
-"""The scaled weights of a primal method: weights kept as a scaled sum, steps in O(nonzeros of a row).
+"""Scaled weights: those of a primal method, kept so that a step costs O(nonzeros of a row).
 
     w = a v,   a = c / (lam N),   v = sum over steps and rows of s_i a_i x_i / c
 
