@@ -32,8 +32,7 @@ from pegasos.solvers.auto import Auto
 from pegasos.solvers.batch_perceptron import batch_perceptron
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
-from pegasos.solvers.decomposition import inner_solve as inner
-from pegasos.solvers.decomposition import parts
+from pegasos.solvers.decomposition import inner_solve, parts
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm import lasvm
 from pegasos.solvers.lasvm import state as lasvm_state
@@ -66,7 +65,7 @@ SMALL_PORTIONS = [
     (groups, "LARGE", 1),
     (lookahead, "VALUES_ENOUGH", 100),
     (lookahead, "VALUES_PER_CALL", 1000),
-    (inner, "VALUES_PER_CALL", 400),
+    (inner_solve, "VALUES_PER_CALL", 400),
     (parts, "ROWS", 8),
     (parts, "MANY", 2),
     (lasvm, "VALUES_PER_CALL", 400),

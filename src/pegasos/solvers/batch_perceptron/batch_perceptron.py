@@ -121,7 +121,7 @@ class BatchPerceptron(Options, Solver):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> BatchPerceptronState:
         self.check()
         self._refuse(problem)
-        n, K = problem.costs.Y.shape
+        n, count = problem.costs.Y.shape
         nothing = Sums(0, np.zeros(n), np.zeros(n), np.zeros(n))
         state = BatchPerceptronState(
             runs=[
@@ -131,14 +131,14 @@ class BatchPerceptron(Options, Solver):
                     now=Now(0, 0.0, 0.0, 0.0, NOT_CHOSEN),
                     marks=[nothing, nothing],
                 )
-                for k in range(K)
+                for k in range(count)
             ],
             nu=None if self.nu is None else float(self.nu),
-            W=np.zeros((n, K)),
-            A=np.zeros((n, K)),
-            b=np.zeros(K),
-            primal=np.full(K, np.inf),
-            dual=np.zeros(K),
+            W=np.zeros((n, count)),
+            A=np.zeros((n, count)),
+            b=np.zeros(count),
+            primal=np.full(count, np.inf),
+            dual=np.zeros(count),
         )
         if previous is not None:
             go_on_from(problem, state, previous.coefficients(problem))
@@ -161,17 +161,17 @@ class BatchPerceptron(Options, Solver):
             )
 
     def advance(self, problem: Problem, state: BatchPerceptronState) -> Advance:
-        n, K = problem.costs.Y.shape
+        n, count = problem.costs.Y.shape
         k, done = state.place
-        visited = (k * n + done) // K
+        visited = (k * n + done) // count
         steps = min(n - done, max(1, VALUES_PER_CALL // n))
         if state.runs[k].can_move(problem.is_free):
             steps = walk(problem, state.runs[k], self, steps)
         state.steps += steps
         k, done = (k, done + steps) if done + steps < n else (k + 1, 0)
-        state.place = (k % K, done)
-        visited = (k * n + done) // K - visited
-        if k < K:
+        state.place = (k % count, done)
+        visited = (k * n + done) // count - visited
+        if k < count:
             return Advance(visited, False)
         if state.steps >= GROWN * state.assessed:
             state.assessed, state.estimate = state.steps, relative_gap(problem, state)

@@ -95,7 +95,7 @@ class BatchRun:
 class BatchPerceptronState:
     """A run: its models, and what was handed out after `offered` of its steps.
 
-    `W`, `A` of shape (n, K) are weights and dual numbers, `b`, `primal`, `dual` (K,) biases and
+    `W`, `A` of shape (n, models) are weights and dual numbers, `b`, `primal`, `dual` biases and
     objectives; given lam, all are the best so far. Given nu, they belong to the problem with
     `implied_lam`.
     """
@@ -115,7 +115,7 @@ class BatchPerceptronState:
     place: tuple[int, int] = (0, 0)  # the model whose epoch it is; steps into it
 
     def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the expansion of the models, (n, K): where a warm start goes on from."""
+        """Return the expansion of the models, (n, models): where a warm start goes on from."""
         offer(problem, self)
         return self.W
 

@@ -61,7 +61,7 @@ def prices(problem: Problem) -> tuple[float, float, float]:
 
 
 def feasible(problem: Problem, B: FloatArray) -> FloatArray:
-    """Return coefficients of another run, (n, K), as this problem allows them.
+    """Return coefficients of another run, (n, models), as this problem allows them.
 
     They are clipped; under the constraint of a free bias the heavier sign shrinks until both weigh
     the same.

@@ -22,8 +22,10 @@ Shrinking: rows at a bound that want to stay there are left out of the working s
 out of the search for a pair, until the others are done.
 
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
-         vector machines. JMLR 6, 2005.
-[Joa98]  Joachims. Making large-scale support vector machine learning practical. 1998.
+         vector machines. JMLR 6, 2005. Algorithm 1: see `smo`.
+[Joa98]  Joachims. Making large-scale support vector machine learning practical. 1998. The general
+         decomposition algorithm; shrinking. Differs: the working set is thousands of rows, solved
+         by SMO; a run ends by its duality gap.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ class DecompositionState:
     least_curvature: float = float("inf")
 
     def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the expansion of the models, (n, K): where a warm start goes on from."""
+        """Return the expansion of the models, (n, models): where a warm start goes on from."""
         return self.models.B
 
 
@@ -121,12 +123,13 @@ class Decomposition(Options, Solver):
         check_flag(self, "shrinking")
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> DecompositionState:
-        n, K = problem.costs.Y.shape
-        B, F = np.zeros((n, K)), np.zeros((n, K))
+        n, count = problem.costs.Y.shape
+        B, F = np.zeros((n, count)), np.zeros((n, count))
         if previous is not None:
             B[:] = feasible(problem, previous.coefficients(problem))
             problem.rows.add_scores(B, F)
-        models = Models(B, F, np.zeros(K), np.full(K, FIRST_ACCURACY), np.full(K, np.inf))
+        accuracy, gap = np.full(count, FIRST_ACCURACY), np.full(count, np.inf)
+        models = Models(B, F, np.zeros(count), accuracy, gap)
         least, largest = self.sizes(problem)
         W = first_set(n, min(pilot_size(problem, least), largest), rare_rows(problem), Draws(seed))
         is_first = not B.any()
@@ -150,21 +153,21 @@ class Decomposition(Options, Solver):
             if solve is None and models.gap[k] < AHEAD * models.gap.max():
                 state.k += 1  # well ahead of the others
             elif solve is None:
-                state.solve = self.choose(problem, state)      # a working set W of q rows
-            elif isinstance(solve, PairSolve):                 # q = 2: SMO
+                state.solve = self.choose(problem, state)      # [Joa98] select q variables
+            elif isinstance(solve, PairSolve):                 # [FCL05] q = 2: SMO
                 if go_on_pairwise(problem, state, solve, self.shrinking):
                     return Advance(0, False)
                 state.solve, state.k = None, k + 1
             elif solve.to_fetch:
                 gram.hold(solve.to_fetch.pop(0))
                 return Advance(0, False)
-            elif solve.allowed > 0:                            # maximise over beta_W
+            elif solve.allowed > 0:                            # [Joa98] solve the sub-problem
                 least = ascend(problem, solve, models.accuracy[k])
                 state.least_curvature = min(least, state.least_curvature)
                 if solve.allowed == 0:
                     plan_responses(problem, models, solve, state.has_moved)
                 return Advance(0, False)
-            elif solve.to_add:                                 # update the responses F = K beta
+            elif solve.to_add:                                 # update the gradient, by F = K beta
                 respond(problem, models, solve)
                 return Advance(0, False)
             else:
@@ -212,8 +215,8 @@ def dual_numbers(problem: Problem, B: FloatArray) -> DualPoint:
 
 def end_of_round(problem: Problem, state: DecompositionState) -> Advance:
     """See what the round has achieved."""
-    models, K = state.models, len(state.models.gap)
-    for k in range(K):
+    models, count = state.models, len(state.models.gap)
+    for k in range(count):                                     # [Joa98] is optimality violated?
         state.violation = assess(problem, models, k, state.wishes)
-    state.known, state.is_first, state.k = K - 1, False, 0
+    state.known, state.is_first, state.k = count - 1, False, 0
     return Advance(problem.rows.n, True, float(models.gap.max()))

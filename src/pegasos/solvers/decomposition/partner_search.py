@@ -4,7 +4,9 @@ Each comes in two forms: over all rows, with stretches whose extreme is found ma
 before the place is looked up in the best stretch, and over a list of rows.
 
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
-         vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.
+         vector machines. JMLR 6, 2005. WSS 3: with i given, j maximises b_ij^2 / a_ij over
+         the rows of I_low with b_ij > 0. Differs: a_ij has a floor that grows with the diagonal,
+         not one small number where it is not positive.
 """
 
 from __future__ import annotations
@@ -46,14 +48,14 @@ def best_partner(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-d
 
 @dividing
 def largest_gain(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
-    """Return the largest gain of a pair's exact step ([FCL05] WSS 2), and the least price."""
+    """Return the largest gain of a pair's exact step, twice, and the least price."""
     most, highest = 0.0, -np.inf
     for k in range(len(r)):
         price, Kkk = r[k] + down[k], diagonal[k]
-        highest = larger(-price, highest)
-        b = larger(top - price, 0.0)
+        highest = larger(-price, highest)                      # [FCL05] M(alpha)
+        b = larger(top - price, 0.0)                           # b_ik; a_ik, with a floor
         a = larger(Kii + Kkk - 2.0 * row[k], FLAT * (abs(Kii) + abs(Kkk)) + NONE)
-        most = larger(b * b / a, most)
+        most = larger(b * b / a, most)                         # WSS 3: the largest b^2 / a
     return most, -highest
 
 
@@ -63,10 +65,10 @@ def best_partner_among(active, row, Kii, diagonal, r, down, top):  # type: ignor
     best, most, bottom = -1, 0.0, np.inf
     for k in active:
         price = r[k] + down[k]
-        bottom = min(bottom, price)
-        b = top - price
+        bottom = min(bottom, price)                            # [FCL05] M(alpha)
+        b = top - price                                        # b_ik
         if b > 0.0:
-            gain = b * b / curvature_of(Kii, diagonal[k], row[k])
+            gain = b * b / curvature_of(Kii, diagonal[k], row[k])  # WSS 3
             if gain > most:
                 best, most = k, gain
     return best, bottom

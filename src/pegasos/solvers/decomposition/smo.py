@@ -16,7 +16,14 @@ over whole rows of K, many values at a time (`partner_search`). Where a row of K
 not there, an ascent returns and says which.
 
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
-         vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.
+         vector machines. JMLR 6, 2005. Algorithm 1; WSS 3, that is WSS 2 with a floor
+         under the curvature. Differs: a row of the epsilon-insensitive loss has one coefficient
+         with a kink at 0, not two.
+[Pla98]  Platt. Fast training of support vector machines using sequential minimal optimization.
+         1998. The exact step on two coefficients, clipped to the box.
+
+With [FCL05]'s alpha_i = y_i beta_i, r_i is -y_i times the gradient; `top` is its m(alpha), `bottom`
+its M(alpha). What `tol` proves: docs/mathematics.md, section 12.
 """
 
 from __future__ import annotations
@@ -125,28 +132,30 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
     diagonal, least, is_all = K.diagonal + box.ridge, np.inf, len(active) == len(r)
     if len(active) == 0:
         return 0, 0.0, least, -1
-    i = dearest(r, up, active)
-    for t in range(steps):
+    i = dearest(r, up, active)                                 # [FCL05] WSS: i = argmax over I_up
+    for t in range(steps):                                     # Algorithm 1
         if K.slot_of[i] < 0:
             return t, np.inf, least, i
         row, top = K.values[K.slot_of[i]], r[i] + up[i]
         K.last_use[K.slot_of[i]] = K.clock + t
-        if is_all:
+        if is_all:                                             # WSS 3: j = argmin -b_ij^2 / a_ij
             j, bottom = best_partner(row, diagonal[i], diagonal, r, down, top)
         else:
             j, bottom = best_partner_among(active, row, diagonal[i], diagonal, r, down, top)
-        if top - bottom <= tol or j < 0:
+        if top - bottom <= tol or j < 0:                       # stop: m(alpha) - M(alpha) <= eps
             return t, max(0.0, top - bottom), least, -1
         if K.slot_of[j] < 0:
             return t, np.inf, least, j
         K.last_use[K.slot_of[j]] = K.clock + t
         Kii, Kjj = diagonal[i], diagonal[j]
         least = min(least, (Kii + Kjj - 2.0 * row[j]) / max(abs(Kii) + abs(Kjj), NONE))
-        step = (top - r[j] - down[j]) / curvature_of(Kii, Kjj, row[j])
-        step = min(step, room_above(beta[i], box.high[i]), room_below(beta[j], box.low[j]))
+        room = min(room_above(beta[i], box.high[i]), room_below(beta[j], box.low[j]))
+        curvature = curvature_of(Kii, Kjj, row[j])             # a_ij
+        step = (top - r[j] - down[j]) / curvature              # [Pla98] the unconstrained step
+        step = min(step, room)                                 # [Pla98] clipped to the box
         move(ascent, box, i, step)
         move(ascent, box, j, -step)
-        if is_all:
+        if is_all:                                             # the gradient, and the next i
             i = follow(row, K.values[K.slot_of[j]], step, r, up)
         else:
             i = follow_among(active, row, K.values[K.slot_of[j]], step, r, up)

@@ -3,6 +3,10 @@
 A row wishes to move its coefficient if raising it pays (`up` > 0) or lowering it does
 (`down` < 0); by how much is its violation of the optimality condition. Rows at rest have negative
 violations: the larger, the sooner they may wish to move.
+
+[Joa98]  Joachims. Making large-scale support vector machine learning practical. 1998. Selecting a
+         good working set. Differs: rows are ranked by their violation at the best bias; those that
+         wish to rise and those that wish to fall are a quarter each at least, not half each.
 """
 
 from __future__ import annotations
@@ -34,9 +38,9 @@ NOTHING = 1e-13  # mean loss that is taken for 0: a perfect fit, whose dual is 0
 
 @dataclass
 class Models:
-    """What is known of K models: coefficients, responses, biases; what to ask of the next solve.
+    """What is known of some models: coefficients, responses, biases; what to ask of the next solve.
 
-    B, F : ndarray of shape (n, K); b, accuracy, gap : ndarray of shape (K,).
+    B, F : ndarray of shape (n, models); b, accuracy, gap : ndarray of shape (models,).
     """
 
     B: FloatArray
@@ -174,8 +178,8 @@ def working_set(wishes: Wishes, size: int) -> Any:
     least = max(1, size // 4)
     if size >= n:
         return np.arange(n)
-    chosen = largest_of(wishes.violations, size)
-    for kind in (wishes.rises, ~wishes.rises):
+    chosen = largest_of(wishes.violations, size)               # [Joa98] the steepest direction
+    for kind in (wishes.rises, ~wishes.rises):                 # that is feasible: sum_i d_i = 0
         if np.count_nonzero(kind[chosen]) < least:
             some = np.flatnonzero(kind)
             some = some[largest_of(wishes.violations[some], min(least, len(some)))]

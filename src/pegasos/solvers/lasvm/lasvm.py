@@ -11,8 +11,8 @@ After a pass, the responses of all rows, which a certificate needs anyway, tell 
 missed: the next epoch visits these and the support rows. tau falls as the violations do.
 
 [BEWB05]  Bordes, Ertekin, Weston, Bottou. Fast kernel classifiers with online and active learning.
-          JMLR 6, 2005. Sec. 3. Differs: from the second epoch on, rows are visited only if they
-          violate or support the model; see also `process`.
+          JMLR 6, 2005. Sec. 3. Differs: no rows are seeded; from the second epoch on, rows are
+          visited only if they violate or support the model; see also `process`.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ class LASVM(Options, Solver):
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> LasvmState:
         check_is_hinge(self.name, problem.costs.loss)
-        n, K = problem.costs.Y.shape
+        n, count = problem.costs.Y.shape
         state = LasvmState(
-            set=new_support_set(K, problem.rows.precision),
+            set=new_support_set(count, problem.rows.precision),
             rows=np.zeros(0, dtype=np.int64),
             place_of=np.full(n, -1, dtype=np.int64),
-            F=np.zeros((n, K)),
-            b=np.zeros(K),
-            tau=np.full(K, float(self.tau)),
-            gap=np.full(K, np.inf),
+            F=np.zeros((n, count)),
+            b=np.zeros(count),
+            tau=np.full(count, float(self.tau)),
+            gap=np.full(count, np.inf),
             random=Draws(seed),
             is_due=caps(problem) > 0.0,
             visits=np.zeros(0, dtype=np.int64),
@@ -96,13 +96,13 @@ class LASVM(Options, Solver):
         step = None
         while step is None:
             if state.phase == "draw":
-                state.draw()                                   # [BEWB05] Sec. 3: an epoch
+                state.draw()                                   # [BEWB05] online: pick k_t
                 state.begin("visit")
             elif state.phase == "visit":
-                step = visit(problem, state)                   # PROCESS, REPROCESS
+                step = visit(problem, state)                   # PROCESS(k_t), REPROCESS once
                 if step is None:
                     state.begin("finish")
-            elif state.phase == "finish":
+            elif state.phase == "finish":                      # REPROCESS until delta <= tau
                 step = finish(problem, state) if self.finishing else None
                 if step is None:
                     state.set.forget(problem.is_free)

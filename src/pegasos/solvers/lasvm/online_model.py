@@ -30,7 +30,7 @@ STEPS_PER_ROW = 1000  # of `finish`, at most
 
 
 class OnlineModel:
-    """K kernel classifiers over one set of support rows, trained on a stream.
+    """Kernel classifiers over one set of support rows, trained on a stream.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class OnlineModel:
     C : float
         Bound on the coefficient of a row of weight 1.
     models : int
-        Number of models, K.
+        Number of models.
     is_free : bool
         Whether the models have a bias.
     tau : float
@@ -49,9 +49,9 @@ class OnlineModel:
     ----------
     support_rows : ndarray of shape (m, d) or CSR matrix, None before the first row
         The rows kept.
-    coefficients : ndarray of shape (m, K)
+    coefficients : ndarray of shape (m, models)
         Their coefficients; a row that supports one model may have 0 in another.
-    b : ndarray of shape (K,)
+    b : ndarray of shape (models,)
         The biases.
 
     Examples
@@ -79,12 +79,12 @@ class OnlineModel:
 
     @property
     def b(self) -> FloatArray:
-        K = self.set.numbers.shape[1]
-        return np.array([bias(self.set.ascent(k)) if self.is_free else 0.0 for k in range(K)])
+        count = self.set.numbers.shape[1]
+        return np.array([bias(self.set.ascent(k)) if self.is_free else 0.0 for k in range(count)])
 
     @one_blas_thread
     def process(self, rows: Rows, Y: FloatArray, weights: FloatArray | None = None) -> None:
-        """Learn from new rows, in their order; labels Y (n, K) are -1 or 1, weights (n,) >= 0."""
+        """Learn from new rows, in their order; labels Y (n, models) are -1 or 1, weights >= 0."""
         n, _ = shape(rows)
         if self.support_rows is None:
             self.set = new_support_set(Y.shape[1], float_type(rows))

@@ -24,7 +24,10 @@ REPROCESS picks the second of its pair by the gain of the exact step [FCL05]: fa
 [BEWB05]  Bordes, Ertekin, Weston, Bottou. Fast kernel classifiers with online and active learning.
           JMLR 6, 2005. Sec. 3.
 [FCL05]   Fan, Chen, Lin. Working set selection using second order information for training support
-          vector machines. JMLR 6, 2005. Sec. 2.3, WSS 2.
+          vector machines. JMLR 6, 2005. WSS 3.
+
+[BEWB05]'s alpha_s is beta_s, its g_s is r_s, its bounds A_s and B_s are those of the box. What tau
+proves: docs/mathematics.md, section 12.
 """
 
 from __future__ import annotations
@@ -104,7 +107,7 @@ def process(K, diagonal, ascent, box, is_free, tau, visits, progress):  # type: 
         if i >= 0 or j >= 0:
             return i, j
         if steps > 0:
-            forget(ascent, is_free)                            # REPROCESS, line 4
+            forget(ascent, is_free)                            # [BEWB05] REPROCESS, line 4
         progress[0] += 1
         progress[1] = 0
     return -1, -1
@@ -183,14 +186,14 @@ def cheapest(ascent):  # type: ignore[no-untyped-def]
 def best_partner(K, diagonal, ascent, i, tau):  # type: ignore[no-untyped-def]
     """Return whom to lower while i rises, by the gain of the exact step; -1 if nothing violates."""
     r, down = ascent.r, ascent.down
-    best, most, bottom = -1, 0.0, np.inf                       # [FCL05] WSS 2
+    best, most, bottom = -1, 0.0, np.inf                       # [FCL05] WSS 3
     for s in range(len(r)):
         price = r[s] + down[s]
         bottom = min(bottom, price)
         v = r[i] - price
         if v > 0.0:
             curvature = diagonal[i] + diagonal[s] - 2.0 * at(K, i, s)
-            gain = v * v / max(curvature, FLAT * diagonal[i], TINY)
+            gain = v * v / max(curvature, FLAT * diagonal[i], TINY)  # j = argmin -b_ij^2 / a_ij
             if gain > most * (1.0 + TIE):
                 best, most = s, gain
     return best if r[i] - bottom > tau else -1
@@ -226,11 +229,11 @@ def take_step(K, diagonal, ascent, box, i, j):  # type: ignore[no-untyped-def]
     if i >= 0 and j >= 0:
         curvature -= 2.0 * at(K, i, j)
     step = min(violation / max(curvature, FLAT * scale, TINY), room)
-    if i >= 0:
-        move(ascent, box, i, step)
+    if i >= 0:                                                 # [BEWB05] `step` is its lambda
+        move(ascent, box, i, step)                             # alpha_i <- alpha_i + lambda
     if j >= 0:
-        move(ascent, box, j, -step)
-    if i >= 0 and j >= 0:
+        move(ascent, box, j, -step)                            # alpha_j <- alpha_j - lambda
+    if i >= 0 and j >= 0:                                      # g_s <- g_s - lambda (K_is - K_js)
         for s in range(len(r)):
             r[s] -= step * (at(K, i, s) - at(K, j, s))
     elif i >= 0:
@@ -244,7 +247,7 @@ def take_step(K, diagonal, ascent, box, i, j):  # type: ignore[no-untyped-def]
 @compiled
 def forget(ascent, is_free):  # type: ignore[no-untyped-def]
     """Take out of S who has beta = 0, does not violate with anybody and does not bound the bias."""
-    beta, r, up, down = ascent
+    beta, r, up, down = ascent                                 # [BEWB05] REPROCESS, line 4
     top, bottom = extremes(ascent) if is_free else (0.0, 0.0)
     has_room = top < bottom - TIE
     for s in range(len(r)):
@@ -267,4 +270,4 @@ def extremes(ascent):  # type: ignore[no-untyped-def]
 def bias(ascent: Any) -> float:
     """Return the middle of the interval for the bias; with one class in S, its only end."""
     ends = [end for end in extremes(ascent) if np.isfinite(end)]
-    return float(sum(ends) / len(ends)) if ends else 0.0
+    return float(sum(ends) / len(ends)) if ends else 0.0       # [BEWB05] b <- (g_i + g_j) / 2

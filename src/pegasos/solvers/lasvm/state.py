@@ -51,8 +51,8 @@ class Block:
 class LasvmState:
     """A run: the support set, which `rows` have its places, and what is known of all rows.
 
-    `place_of` (n,) tells the place of a row, -1 if it has none; F (n, K) are responses, b (K,)
-    biases, tau (K,) the violations left alone, gap (K,) the relative gaps as the responses tell.
+    `place_of` (n,) tells the place of a row, -1 if it has none; F (n, models) are responses. Of
+    every model, b is the bias, tau the violation left alone, gap the relative gap as F tells it.
     `is_due` (n,) are the rows that the next epoch is to visit, `visits` the rows of this one, in
     their order.
     """
@@ -73,7 +73,7 @@ class LasvmState:
     block: Block | None = None  # of visits
 
     def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the expansion of the models, (n, K): where a warm start goes on from."""
+        """Return the expansion of the models, (n, models): where a warm start goes on from."""
         B = np.zeros_like(self.F)
         B[self.rows] = self.set.beta.T
         return B

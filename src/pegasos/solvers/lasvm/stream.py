@@ -49,6 +49,6 @@ def under(online: OnlineModel, C: float) -> None:
 
 
 def targets_of(online: OnlineModel) -> FloatArray:
-    """Return the targets (m, K) of a stream's support rows: their coefficients' possible signs."""
+    """Return targets (m, models) of a stream's support rows: the signs coefficients may have."""
     models = range(len(online.b))
     return np.array([np.where(online.set.box(k).high > 0.0, 1.0, -1.0) for k in models]).T

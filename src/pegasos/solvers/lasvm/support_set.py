@@ -1,6 +1,6 @@
 """The rows that LASVM looks at: their coefficients, residuals and kernel values, in places 0..m-1.
 
-K models share the places and the square of kernel values; each has its own members (see `process`).
+Models share the places and the square of kernel values; each has its own members (see `process`).
 Places fill from the end; a row that is a member of no model loses its place when `pack` closes the
 gaps. The order of the rows is always that of their arrival.
 """
@@ -27,7 +27,7 @@ GAPS = 0.1  # share of places that may be empty
 class SupportSet:
     """Places for rows, of which the first `m` are taken.
 
-    numbers : ndarray of shape (6, K, places)
+    numbers : ndarray of shape (6, models, places)
         Of every model: coefficient, residual, prices (`smo`), lower and upper bound.
     diagonal : ndarray of shape (places,)
     square : ndarray of shape (places, places) or None
@@ -41,7 +41,7 @@ class SupportSet:
 
     @property
     def beta(self) -> FloatArray:
-        """Coefficients, of shape (K, m)."""
+        """Coefficients, of shape (models, m)."""
         return self.numbers[BETA, :, : self.m]
 
     def ascent(self, k: int) -> Ascent:
@@ -64,7 +64,7 @@ class SupportSet:
 
         values : ndarray of shape (q, m + q)
             Kernel values with the rows that have places, and with each other.
-        Y, C, diagonal : ndarray of shape (q, K), (q,), (q,)
+        Y, C, diagonal : ndarray of shape (q, models), (q,), (q,)
             Labels, bounds on abs(beta), and K(x_i, x_i).
         """
         m, stop = self.m, self.m + len(Y)
@@ -120,8 +120,8 @@ class SupportSet:
         if places <= have:
             return
         have = max(places, have + have // 2)
-        m, K = self.m, self.numbers.shape[1]
-        numbers, diagonal = np.empty((6, K, have)), np.empty(have)
+        m, count = self.m, self.numbers.shape[1]
+        numbers, diagonal = np.empty((6, count, have)), np.empty(have)
         numbers[:, :, :m], diagonal[:m] = self.numbers[:, :, :m], self.diagonal[:m]
         self.numbers, self.diagonal = numbers, diagonal
         if self.square is not None:
@@ -134,7 +134,7 @@ def new_support_set(models: int, precision: Any) -> SupportSet:
 
 
 def balanced(B: FloatArray) -> FloatArray:
-    """Shrink the heavier sign of every model until both weigh the same; B is (n, K)."""
+    """Shrink the heavier sign of every model until both weigh the same; B is (n, models)."""
     up, down = np.maximum(B, 0.0).sum(axis=0), -np.minimum(B, 0.0).sum(axis=0)
     light = np.minimum(up, down)
     of_up, of_down = (

@@ -44,7 +44,7 @@ from pegasos.solvers.responses.responses import (
 
 @dataclass
 class KernelPegasosState:
-    """A run: the path of coefficients `path.V` (n, K), and their responses F (K, n).
+    """A run: the path of coefficients `path.V` (n, models), and their responses F (models, n).
 
     `marks` hold the responses and the time at which the tail's two sums begin.
     """
@@ -52,36 +52,37 @@ class KernelPegasosState:
     path: PrimalState
     F: FloatArray
     marks: list[Mark]
-    room: FloatArray  # (batch_size + 1, K): dual numbers of the present step
+    room: FloatArray  # (batch_size + 1, models): dual numbers of the present step
     b: FloatArray  # the best free biases of the tail, as far as known
     now: FloatArray = field(default_factory=lambda: np.zeros(4))  # numbers of the present step
     walk: Walk = field(default_factory=Walk)
 
     def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the expansion of the tail, (n, K): where a warm start goes on from."""
+        """Return the expansion of the tail, (n, models): where a warm start goes on from."""
         return combination(problem, self.path.A)
 
 
 def new_state(problem: Problem, seed: int, size: int, is_independent: bool) -> KernelPegasosState:
     """Return a run at w = 0, for steps of `size` rows."""
-    n, K = problem.costs.Y.shape
+    n, count = problem.costs.Y.shape
     path = PrimalState(
-        V=np.zeros((n, K)),
-        R=np.zeros((0, K)),
+        V=np.zeros((n, count)),
+        R=np.zeros((0, count)),
         marks=[],
-        scaling=new_scaling(K),
-        bias=PrimalBias(constant_scale(problem), np.zeros(K), np.zeros(K), 0.0),
+        scaling=new_scaling(count),
+        bias=PrimalBias(constant_scale(problem), np.zeros(count), np.zeros(count), 0.0),
         search=new_search(problem),
-        tail=new_tail(n, K, is_independent),
+        tail=new_tail(n, count, is_independent),
         order=identity(n),
         idle=np.zeros(n, dtype=np.uint8),
         pool=identity(n if is_independent else 0),
         random=np.array([seed], dtype=np.uint64),
         stretches=Stretches(1, 1, False),
-        met=np.zeros((2, K)),
+        met=np.zeros((2, count)),
     )
-    marks = [Mark(np.zeros((K, n)), 0.0)] * 2
-    return KernelPegasosState(path, np.zeros((K, n)), marks, np.zeros((size + 1, K)), np.zeros(K))
+    F, room = np.zeros((count, n)), np.zeros((size + 1, count))
+    marks = [Mark(np.zeros_like(F), 0.0)] * 2
+    return KernelPegasosState(path, F, marks, room, np.zeros(count))
 
 
 def go_on_from(problem: Problem, state: KernelPegasosState, previous: Any) -> None:
@@ -117,8 +118,8 @@ def keep_average(problem: Problem, state: KernelPegasosState) -> None:
 
 def run_of(state: KernelPegasosState) -> PrimalRun:
     """Return what loops change."""
-    path, K = state.path, len(state.b)
-    scratch = Scratch(state.room, np.empty(K), np.empty(K))
+    path = state.path
+    scratch = Scratch(state.room, np.empty_like(state.b), np.empty_like(state.b))
     return PrimalRun(path.scaling, path.V, path.R, path.tail.sums, path.bias, scratch)
 
 
@@ -132,7 +133,7 @@ def end_epoch(problem: Problem, state: KernelPegasosState) -> None:
 
 
 def tail_responses(problem: Problem, state: KernelPegasosState) -> FloatArray:
-    """Return the responses (K, n) of the weights averaged over the later epochs."""
+    """Return the responses (models, n) of the weights averaged over the later epochs."""
     mark = state.marks[0]
     return (state.F - mark.V) / (problem.lam * (state.path.scaling.N[0] - mark.N))
 

@@ -7,6 +7,9 @@ rows (`expansion`), and the responses of all rows to that sum are maintained (`r
 whose margin is satisfied costs nothing, one that violates it costs one row of the kernel matrix,
 computed in a block with those of coming steps (`lookahead`).
 
+The loop of Fig. 3 is `pegasos_steps`. Its row is a batch of k rows, its alpha and its sums one per
+model; where it lacks a row of the kernel matrix it returns, and goes on in the middle of the step.
+
 Losses of unbounded slope take implicit steps, a margin exactly at the kink counts as satisfied, a
 free bias is found by moving a centre, and the later epochs certify the run: all as in
 `solvers.pegasos.linear`.
@@ -25,7 +28,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pegasos.data.order import Sampling
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import inlined
+from pegasos.dispatch import inlined, kernel
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
 from pegasos.problem.objective import Problem, weight
@@ -43,7 +46,16 @@ from pegasos.solvers.primal.scaled_weights import (
     write_slopes,
 )
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
-from pegasos.solvers.responses.lookahead import begin, go_on, moves, propose, settle
+from pegasos.solvers.responses.lookahead import (
+    ADMITTED,
+    ENDED,
+    FIRST,
+    NOT_BEGUN,
+    WITHIN,
+    admit,
+    go_on,
+    would_add,
+)
 from pegasos.solvers.responses.responses import best_biases, relative_gap, respond
 
 Output = Literal["tail", "last", "average"]
@@ -101,8 +113,8 @@ class KernelPegasos(Options, Solver):
         path, walk, k = state.path, state.walk, int(self.batch_size)
         if walk.is_at_start():
             primal.draw_epoch(path, self.sampling, k)
-        method = Descent(expansion.run_of(state), state.now)
-        visited = go_on(walk, method, problem, state.F, path.order, k)
+        descent = Descent(k, expansion.run_of(state), state.now)
+        visited = go_on(walk, pegasos_steps, descent, problem, state.F, path.order)
         if not walk.is_over(path.order):
             return Advance(visited, False)
         expansion.end_epoch(problem, state)
@@ -140,48 +152,83 @@ class KernelPegasos(Options, Solver):
 
 
 class Descent(NamedTuple):
-    """The method as loops see it: all that steps change, and the numbers of the present `Step`."""
+    """What the loop works on: k rows per step, all that steps change, numbers of the present one.
 
+    The run's scratch has room for dual numbers of k + 1 rows: the last is met ahead of its turn.
+    """
+
+    k: int
     run: PrimalRun
     now: FloatArray
+
+
+@kernel
+def pegasos_steps(problem, order, descent, place):  # type: ignore[no-untyped-def]
+    """Take one step per k rows of `order`, from `place` on; `descent` and `place` change.
+
+    Return ENDED, or before a row is added: PAUSED after many, MISSING if it is not in the store.
+    """
+    k, run, now = descent
+    while place[FIRST] < len(order):                       # [SSSC11] Fig. 3: for t = 1, 2, ..., T
+        first = place[FIRST]
+        stop = min(first + k, len(order))                  #   choose i_t (Fig. 2: A_t, k rows)
+        if place[WITHIN] == NOT_BEGUN:
+            s = batch_weight(problem.costs.weights, order, first, stop)
+            if s == 0.0:
+                place[FIRST] = stop
+                continue
+            step = tick(run.scaling, problem.lam, s)        #   t <- t + 1, eta_t = 1 / (lam t)
+            if len(run.R) > 0:
+                remember(step, run)
+            for j in range(stop - first):                  #   z = 1/(lam t) sum_j alpha_j y_j K_ij
+                write_slopes(problem, order[first + j], j, step, run)
+            keep(step, now)
+            place[WITHIN] = 0
+        for j in range(place[WITHIN], stop - first):
+            i, place[WITHIN] = order[first + j], j
+            if is_violated(problem, i, j, run):            #   if y_i z < 1, then
+                why = admit(problem.rows, i, place)
+                if why != ADMITTED:
+                    return why
+            add_row(problem, i, j, step_of(now), run)      #     alpha[i] <- alpha[i] + 1
+            follow(problem, i, j, run)                     #     and z of all rows with it
+        place[FIRST], place[WITHIN] = stop, NOT_BEGUN
+    return ENDED
+
+
+@inlined
+def is_violated(problem, i, j, run):  # type: ignore[no-untyped-def]
+    """Whether row i has a loss: whether any dual number in place j is not 0."""
+    A, is_any = run.scratch.A, False
+    for m in range(A.shape[1]):
+        is_any |= A[j, m] != 0.0
+    return is_any and weight(problem.costs.weights, i) > 0.0
+
+
+@inlined
+def follow(problem, i, j, run):  # type: ignore[no-untyped-def]
+    """Let the responses follow the coefficients of row i, which gained s_i times place j."""
+    A, s = run.scratch.A, weight(problem.costs.weights, i)
+    for m in range(A.shape[1]):
+        if s * A[j, m] != 0.0:
+            respond(problem.rows, i, m, s * A[j, m])
+
+
+@would_add.register(Descent)
+def _(descent, problem, i, j):  # type: ignore[no-untyped-def]
+    k, run, now = descent
+    if j >= k:  # beyond the present step
+        write_slopes(problem, i, k, step_of(now), run)
+    return is_violated(problem, i, min(j, k), run)
+
+
+@inlined
+def keep(step, now):  # type: ignore[no-untyped-def]
+    """Keep the numbers of a step that may be left in the middle."""
+    now[0], now[1], now[2], now[3] = step.s, step.before, step.eta, step.shrink
 
 
 @inlined
 def step_of(now):  # type: ignore[no-untyped-def]
     """Return the numbers of the present step."""
     return Step(now[0], now[1], now[2], now[3])
-
-
-@begin.register(Descent)
-def _(method, problem, order, first, stop):  # type: ignore[no-untyped-def]
-    run, now = method
-    s = batch_weight(problem.costs.weights, order, first, stop)
-    if s == 0.0:
-        return False
-    step = tick(run.scaling, problem.lam, s)            # [SSSC11] Fig. 2: eta_t = 1 / (lam t)
-    if len(run.R) > 0:
-        remember(step, run)
-    now[0], now[1], now[2], now[3] = step.s, step.before, step.eta, step.shrink
-    return True
-
-
-@propose.register(Descent)
-def _(method, problem, i, j):  # type: ignore[no-untyped-def]
-    write_slopes(problem, i, j, step_of(method.now), method.run)
-
-
-@moves.register(Descent)
-def _(method, problem, i, j):  # type: ignore[no-untyped-def]
-    A, is_moved = method.run.scratch.A, False
-    for m in range(A.shape[1]):
-        is_moved |= A[j, m] != 0.0                     # Fig. 3: if y_i <w_t, phi(x_i)> < 1
-    return is_moved and weight(problem.costs.weights, i) > 0.0
-
-
-@settle.register(Descent)
-def _(method, problem, i, j):  # type: ignore[no-untyped-def]
-    A, s = method.run.scratch.A, weight(problem.costs.weights, i)
-    add_row(problem, i, j, step_of(method.now), method.run)  # alpha[i] <- alpha[i] + 1
-    for m in range(A.shape[1]):
-        if s * A[j, m] != 0.0:
-            respond(problem.rows, i, m, s * A[j, m])

@@ -48,7 +48,7 @@ PENDING = 64  # errors that the responses may lack
 
 @dataclass
 class KernelPerceptronState:
-    """A run, the responses F (n, K) of all rows, and errors that they lack: `rows`, `changes`."""
+    """A run, responses F (n, models) of all rows, and errors that they lack: `rows`, `changes`."""
 
     run: PerceptronRun
     F: FloatArray
@@ -60,7 +60,7 @@ class KernelPerceptronState:
     passes: int = field(default=0)
 
     def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the last expansion, (n, K): where a warm start goes on from."""
+        """Return the last expansion, (n, models): where a warm start goes on from."""
         W: FloatArray = self.run.now.W
         return W
 
@@ -89,7 +89,7 @@ class KernelPerceptron(Options, Solver):
         check_choice(self, "output", OUTPUTS)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> KernelPerceptronState:
-        gram, (n, K) = problem.rows, problem.costs.Y.shape
+        gram, (n, count) = problem.rows, problem.costs.Y.shape
         scale = problem.bias_scale
         if problem.is_free:
             scale = typical_length(problem, np.maximum(0.0, gram.diagonal))
@@ -97,11 +97,11 @@ class KernelPerceptron(Options, Solver):
         run = new_run(problem, (n, scale), self.output, self.passes, random)
         state = KernelPerceptronState(
             run=run,
-            F=np.zeros((n, K)),
+            F=np.zeros((n, count)),
             order=identity(n),
             random=random,
             rows=np.zeros(0, dtype=np.int64),
-            changes=np.zeros((0, K)),
+            changes=np.zeros((0, count)),
         )
         if previous is not None:
             B = previous.coefficients(problem)
@@ -170,7 +170,7 @@ def respond(problem: Problem, state: KernelPerceptronState) -> None:
 
 @kernel
 def perceptron_block(costs, some, values, Z, changes, run):  # type: ignore[no-untyped-def]
-    """Visit rows whose scores are Z (q, K) and kernel values (q, q); write how each changes B."""
+    """Visit q rows of given scores Z (q, models) and kernel values; write how each changes B."""
     B, diary = run.now.W, run.diary
     for t in range(len(some)):                                 # [CSS12] Sec. 4.5
         i = some[t]

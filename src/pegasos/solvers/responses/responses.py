@@ -30,10 +30,10 @@ FREE_SCALE = 0.6
 
 
 class Responses(NamedTuple):
-    """Rows of a feature space; weights are coefficients, of shape (n, K).
+    """Rows of a feature space; weights are coefficients, of shape (n, models).
 
-    `add` changes coefficients alone; `respond` lets the responses F (K, n) follow. The others are
-    arrays of a `Gram`; `clock` marks the rows that are used.
+    `add` changes coefficients alone; `respond` lets the responses F (models, n) follow. The others
+    are arrays of a `Gram`; `clock` marks the rows that are used.
     """
 
     F: FloatArray
@@ -120,17 +120,17 @@ def relative_gap(
     `b` holds the best biases if they are free. Balancing a then moves w(a) a little, which only a
     certificate can tell: this gap leaves out the square of that move.
     """
-    K, beta = A.shape[1], np.zeros(A.shape[1])
+    count, beta = A.shape[1], np.zeros(A.shape[1])
     if problem.bias_scale > 0.0:
         beta = problem.bias_scale * scale * combination(problem, A).sum(axis=0)
         b = problem.bias_scale * beta
-    best = np.full(K, np.inf)
-    for balance in balances(problem, A, scale) if problem.is_free else [untouched(K, scale)]:
-        sums, square = np.zeros((3, K)), np.zeros(K)
+    best = np.full(count, np.inf)
+    for balance in balances(problem, A, scale) if problem.is_free else [untouched(count, scale)]:
+        sums, square = np.zeros((3, count)), np.zeros(count)
         add_sums(problem.costs, A, F, balance, b, sums, square)
         gap, gains = sums[GAP], sums[GAIN]
         dual = gains - 0.5 * (square + problem.lam * problem.S * beta**2)
-        ratio = np.divide(gap, dual, out=np.full(K, np.inf), where=dual > 0.0)
+        ratio = np.divide(gap, dual, out=np.full(count, np.inf), where=dual > 0.0)
         np.minimum(best, ratio, out=best)
     return float(best.max())
 

@@ -28,12 +28,23 @@ import numpy as np
 
 from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray, scores, square_norm
+from pegasos.dispatch import inlined, kernel
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step
 from pegasos.problem.objective import Problem, weight
 from pegasos.problem.space import combination
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
-from pegasos.solvers.responses.lookahead import Walk, begin, go_on, moves, propose, settle
+from pegasos.solvers.responses.lookahead import (
+    ADMITTED,
+    ENDED,
+    FIRST,
+    NOT_BEGUN,
+    WITHIN,
+    Walk,
+    admit,
+    go_on,
+    would_add,
+)
 from pegasos.solvers.responses.responses import (
     best_biases,
     constant_scale,
@@ -45,30 +56,29 @@ from pegasos.solvers.responses.responses import (
 from pegasos.solvers.sdca.linear import DualBias
 
 
-class Coordinates(NamedTuple):
-    """The method as loops see it: duals A (n, K), the bias, and room for two rows' new duals."""
+class CoordinateAscent(NamedTuple):
+    """What the loop works on: duals A (n, models), the bias; new duals and scores of one row."""
 
     A: FloatArray
     bias: DualBias
-    room: FloatArray  # (2, K)
-    z: FloatArray  # (K,), overwritten with every row
+    room: FloatArray
+    z: FloatArray
 
 
 @dataclass
 class KernelSdcaState:
-    """A run: duals A (n, K), responses F (K, n), the bias as a constant feature."""
+    """A run: duals A (n, models), responses F (models, n), the bias as a constant feature."""
 
     A: FloatArray
     F: FloatArray
     bias: DualBias
     order: Any
     random: Any
-    room: FloatArray
     walk: Walk
     b: FloatArray  # the best free biases, as far as known
 
     def coefficients(self, problem: Problem) -> FloatArray:
-        """Return the expansion of the models, (n, K): where a warm start goes on from."""
+        """Return the expansion of the models, (n, models): where a warm start goes on from."""
         return combination(problem, self.A)
 
 
@@ -84,16 +94,15 @@ class KernelSDCA(Options, Solver):
         """Refuse options that make no sense, whatever the data."""
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> KernelSdcaState:
-        n, K = problem.costs.Y.shape
+        n, count = problem.costs.Y.shape
         state = KernelSdcaState(
-            A=np.zeros((n, K)),
-            F=np.zeros((K, n)),
-            bias=DualBias(constant_scale(problem), np.zeros(K), np.zeros(K)),
+            A=np.zeros((n, count)),
+            F=np.zeros((count, n)),
+            bias=DualBias(constant_scale(problem), np.zeros(count), np.zeros(count)),
             order=identity(n),
             random=np.array([seed], dtype=np.uint64),
-            room=np.zeros((2, K)),
             walk=Walk(),
-            b=np.zeros(K),
+            b=np.zeros(count),
         )
         if previous is not None:
             state.A[:] = feasible_duals(problem, previous)
@@ -108,8 +117,9 @@ class KernelSDCA(Options, Solver):
     def advance(self, problem: Problem, state: KernelSdcaState) -> Advance:
         if state.walk.is_at_start():
             shuffle(state.order, state.random)
-        method = Coordinates(state.A, state.bias, state.room, np.empty(len(state.b)))
-        visited = go_on(state.walk, method, problem, state.F, state.order, 1)
+        room, z = np.empty_like(state.b), np.empty_like(state.b)
+        ascent = CoordinateAscent(state.A, state.bias, room, z)
+        visited = go_on(state.walk, sdca_steps, ascent, problem, state.F, state.order)
         if not state.walk.is_over(state.order):
             return Advance(visited, False)
         state.walk.start_again()
@@ -125,37 +135,53 @@ class KernelSDCA(Options, Solver):
         return DualPoint(state.A, 1.0, state.F.T)
 
 
-@begin.register(Coordinates)
-def _(method, problem, order, first, stop):  # type: ignore[no-untyped-def]
-    return True
+@kernel
+def sdca_steps(problem, order, ascent, place):  # type: ignore[no-untyped-def]
+    """Take one step per row of `order`, from `place` on; `ascent` and `place` change.
+
+    Return ENDED, or before a row is added: PAUSED after many, MISSING if it is not in the store.
+    """
+    A, (scale, beta, _), room, _ = ascent
+    while place[FIRST] < len(order):                       # [HCLKS08] for i in a random order
+        i, place[WITHIN] = order[place[FIRST]], 0
+        write_best(problem, i, ascent)                     #   the best alpha_i, others fixed
+        if is_moved(problem, i, ascent):                   #   if that is another
+            why = admit(problem.rows, i, place)
+            if why != ADMITTED:
+                return why
+        s = weight(problem.costs.weights, i) / (problem.lam * problem.S)
+        for k in range(A.shape[1]):
+            step = s * (room[k] - A[i, k])
+            A[i, k] = room[k]                              #     alpha_i <- the best
+            if step != 0.0:                                #     w <- w + its change times phi(x_i)
+                respond(problem.rows, i, k, step)
+                beta[k] += scale * step
+        place[FIRST], place[WITHIN] = place[FIRST] + 1, NOT_BEGUN
+    return ENDED
 
 
-@propose.register(Coordinates)
-def _(method, problem, i, j):  # type: ignore[no-untyped-def]
-    A, (scale, beta, offset), room, z = method
+@inlined
+def write_best(problem, i, ascent):  # type: ignore[no-untyped-def]
+    """Write the dual numbers of row i that are best, all others fixed, to `room`."""
+    A, (scale, beta, offset), room, z = ascent
     loss, Y, weights = problem.costs
     scores(problem.rows, i, A, z)
     q = weight(weights, i) * (square_norm(problem.rows, i) + scale**2) / (problem.lam * problem.S)
-    for k in range(len(z)):                            # [HCLKS08] Alg. 3, for any loss [SZ13]
+    for k in range(len(z)):                                # [SZ13] for any loss
         score = z[k] + offset[k] + scale * beta[k]
-        room[j, k] = dual_step(loss, score, A[i, k], q, Y[i, k])
+        room[k] = dual_step(loss, score, A[i, k], q, Y[i, k])
 
 
-@moves.register(Coordinates)
-def _(method, problem, i, j):  # type: ignore[no-untyped-def]
-    is_moved = False
-    for k in range(method.A.shape[1]):
-        is_moved |= method.room[j, k] != method.A[i, k]
-    return is_moved and weight(problem.costs.weights, i) > 0.0
+@inlined
+def is_moved(problem, i, ascent):  # type: ignore[no-untyped-def]
+    """Whether any dual number of row i is not the best, which `room` holds."""
+    is_any = False
+    for k in range(ascent.A.shape[1]):
+        is_any |= ascent.room[k] != ascent.A[i, k]
+    return is_any and weight(problem.costs.weights, i) > 0.0
 
 
-@settle.register(Coordinates)
-def _(method, problem, i, j):  # type: ignore[no-untyped-def]
-    A, (scale, beta, _), room, _ = method
-    s = weight(problem.costs.weights, i) / (problem.lam * problem.S)
-    for k in range(A.shape[1]):
-        step = s * (room[j, k] - A[i, k])
-        A[i, k] = room[j, k]
-        if step != 0.0:                                # w(a) follows a
-            respond(problem.rows, i, k, step)
-            beta[k] += scale * step
+@would_add.register(CoordinateAscent)
+def _(ascent, problem, i, j):  # type: ignore[no-untyped-def]
+    write_best(problem, i, ascent)
+    return is_moved(problem, i, ascent)
