@@ -29,7 +29,7 @@ from scipy import sparse
 from pegasos.around import Around
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Polynomial
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import blocks, make_problem

@@ -23,7 +23,7 @@ from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
 from pegasos.interrupt import Interrupted, Interrupts
-from pegasos.problem.gram import Gram, Kernelized
+from pegasos.kernel_matrix.gram import Gram, Kernelized
 from pegasos.problem.objective import Problem
 from pegasos.progress import Watch, logger
 from pegasos.solvers.auto import Auto, Choice

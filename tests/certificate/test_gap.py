@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pegasos.certificate.gap import evaluate, negative_slopes
 from pegasos.certificate.offer import Offer, dual_weights, means_for
 from pegasos.problem.bias import feasible
+from pegasos.problem.geometry import as_stored, distances
 from pegasos.problem.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -18,7 +19,6 @@ from pegasos.problem.losses import (
     slope,
     upper,
 )
-from pegasos.problem.space import as_stored, distances
 from tests.conftest import draw
 from tests.reference import bias as reference_bias
 from tests.reference import losses

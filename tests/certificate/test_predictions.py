@@ -12,11 +12,11 @@ from pegasos.certificate.optimal_bias import from_dual, from_scores
 from pegasos.certificate.predictions import ball
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Cross, Gram
+from pegasos.kernel_matrix.gram import Cross, Gram
+from pegasos.problem.geometry import push_scores, typical_point
 from pegasos.problem.kernels import Linear
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
-from pegasos.problem.space import push_scores, typical_point
 from pegasos.solve import solve
 from pegasos.solvers.sdca.linear import SDCA
 from tests.certificate.assess import assess

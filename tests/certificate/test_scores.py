@@ -19,7 +19,7 @@ from pegasos.certificate.terms import EPS
 from pegasos.data.rows import sizes
 from pegasos.problem.losses import Hinge
 from tests.conftest import draw
-from tests.problem.test_gram import matrix_of
+from tests.kernel_matrix.test_gram import matrix_of
 
 
 def exact_score(w, x):

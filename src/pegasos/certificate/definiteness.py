@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.parallel import one_blas_thread
-from pegasos.problem.gram import Gram
 from pegasos.problem.kernels import is_psd
 
 FEW_ROWS = 2000  # are tested all together

@@ -56,12 +56,12 @@ from pegasos.certificate.terms import (
     write_room,
 )
 from pegasos.data.rows import FloatArray
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.bias import Balance, best_bias
 from pegasos.problem.gap import GAIN, GAP
-from pegasos.problem.gram import Gram
+from pegasos.problem.geometry import as_stored, combination, distances
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Problem, blocks
-from pegasos.problem.space import as_stored, combination, distances
 
 
 class Point(NamedTuple):

@@ -11,11 +11,11 @@ from pegasos.certificate.gap import Evaluation, Point, evaluate, negative_slopes
 from pegasos.certificate.offer import Offer, means_for
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.problem.geometry import write_scores
 from pegasos.problem.line import best_steps
 from pegasos.problem.losses import is_smooth
 from pegasos.problem.objective import Problem
-from pegasos.problem.space import write_scores
 
 CHEAP = 0.2  # of the kernel values of a fit: what computing all scores anew may cost
 ON_LINES = 0.01  # of the target: how far from its best a point on a line may be

@@ -11,11 +11,11 @@ from pegasos.certificate.terms import EPS
 from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray, shape
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.bias import Balance, balances, feasible, untouched
-from pegasos.problem.gram import Gram
+from pegasos.problem.geometry import combination, square_norms
 from pegasos.problem.losses import gain
 from pegasos.problem.objective import Problem, weight
-from pegasos.problem.space import combination, square_norms
 
 
 class Offer(NamedTuple):

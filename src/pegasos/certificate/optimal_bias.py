@@ -27,11 +27,9 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.gram import Kernelized
 from pegasos.problem.bias import feasible, slopes_bracket
-from pegasos.problem.gram import Kernelized
-from pegasos.problem.losses import gain, lower, upper
-from pegasos.problem.objective import Problem, weight
-from pegasos.problem.space import (
+from pegasos.problem.geometry import (
     SAMPLED_ROWS,
     combination,
     distances_to,
@@ -43,6 +41,8 @@ from pegasos.problem.space import (
     typical_point,
     write_scores,
 )
+from pegasos.problem.losses import gain, lower, upper
+from pegasos.problem.objective import Problem, weight
 
 INSIDE = 0.99  # of the room of a dual number: what is used of it
 NARROW = 0.05  # of the spread of the targets: intervals that need no other

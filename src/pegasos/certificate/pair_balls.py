@@ -14,7 +14,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.problem.class_pairs import add_pair_scores
-from pegasos.problem.space import scores_room
+from pegasos.problem.geometry import scores_room
 
 
 @dataclass(frozen=True)

@@ -30,15 +30,15 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.optimal_bias import locate_bias
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
-from pegasos.problem.gram import Kernelized
-from pegasos.problem.objective import Problem
-from pegasos.problem.space import (
+from pegasos.kernel_matrix.gram import Kernelized
+from pegasos.problem.geometry import (
     expansion_error,
     push_scores,
     scores_room,
     square_norms,
     write_scores,
 )
+from pegasos.problem.objective import Problem
 
 ROUNDING = 16.0 * EPS  # of a number: what a few operations may do to it
 

@@ -22,9 +22,9 @@ import numpy as np
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, largest_value, longest_row, sizes, square_norm
 from pegasos.dispatch import compiled
-from pegasos.problem.gram import Gram, Kernelized
+from pegasos.kernel_matrix.gram import Gram, Kernelized
+from pegasos.problem.geometry import absolute_sums, expansion_size, write_scores
 from pegasos.problem.objective import Problem, blocks, weight
-from pegasos.problem.space import absolute_sums, expansion_size, write_scores
 
 SIGMAS = 4.0  # errors of scores, summed over rows, are below so many times the typical one
 SEEN = 1.5  # and below so many times the largest that an audit has seen

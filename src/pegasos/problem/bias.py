@@ -17,7 +17,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled
-from pegasos.problem.gram import Kernelized
+from pegasos.kernel_matrix.gram import Kernelized
 from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
 

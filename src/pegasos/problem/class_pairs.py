@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.gram import Cross
+from pegasos.kernel_matrix.gram import Cross
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:

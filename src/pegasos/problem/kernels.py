@@ -9,7 +9,7 @@
     callable     any Python function of two matrices
 
 All but the last two are a function of one number per pair of rows, the inner product or the city-
-block distance, which `problem.pairs` computes in blocks. `finish` turns a block of them into kernel
+block distance, which `kernel_matrix.blocks` computes. `finish` turns a block of them into kernel
 values, in place and with vectorised functions only.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.gaussian import to_gaussian
+from pegasos.kernel_matrix.gaussian_panels import to_gaussian
 
 
 class Linear(NamedTuple):

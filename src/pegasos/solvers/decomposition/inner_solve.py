@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.objective import Problem
 from pegasos.solvers.decomposition import parts
 from pegasos.solvers.decomposition.box import box_of

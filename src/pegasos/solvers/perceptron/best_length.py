@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from pegasos.data.rows import FloatArray
+from pegasos.problem.geometry import square_norms, write_scores
 from pegasos.problem.line import best_steps
 from pegasos.problem.objective import Problem
-from pegasos.problem.space import square_norms, write_scores
 
 
 def at_best_length(

@@ -29,9 +29,9 @@ import numpy as np
 from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray, scores, square_norm
 from pegasos.options import Options
+from pegasos.problem.geometry import combination
 from pegasos.problem.losses import dual_step
 from pegasos.problem.objective import Problem, weight
-from pegasos.problem.space import combination
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 from pegasos.solvers.responses.lookahead import Walk, begin, go_on, moves, propose, settle
 from pegasos.solvers.responses.responses import (

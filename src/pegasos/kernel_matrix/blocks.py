@@ -32,9 +32,11 @@ from pegasos.data.rows import (
 )
 from pegasos.dispatch import compiled, inlined
 from pegasos.errors import InvalidData
+from pegasos.kernel_matrix.gaussian_panels import add_gaussian, fill_gaussian
+from pegasos.kernel_matrix.register_sums import STRIP, in_strips
+from pegasos.kernel_matrix.sums import add_products, add_rows
 from pegasos.numba_private.register_sums import weighted_strip
 from pegasos.parallel import each, one_blas_thread, ranges
-from pegasos.problem.gaussian import add_gaussian, fill_gaussian
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -48,8 +50,6 @@ from pegasos.problem.kernels import (
     is_of_distance,
     left_factor,
 )
-from pegasos.problem.strips import STRIP, in_strips
-from pegasos.problem.sums import add_products, add_rows
 
 LEFT_ROWS = 1024  # rows on the left of a block, at most
 SPARSE_LEFT_ROWS = 240  # if they meet rows in CSR form: some strips; see `sparse_piece`

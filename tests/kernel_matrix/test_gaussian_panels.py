@@ -9,10 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import parallel
 from pegasos.data.rows import as_rows, read_only
-from pegasos.parallel import one_blas_thread
-from pegasos.problem import gaussian as module
-from pegasos.problem import pairs
-from pegasos.problem.gaussian import (
+from pegasos.kernel_matrix import blocks as pairs
+from pegasos.kernel_matrix import gaussian_panels as module
+from pegasos.kernel_matrix.gaussian_panels import (
     LEFT,
     RIGHT,
     add_gaussian,
@@ -20,7 +19,8 @@ from pegasos.problem.gaussian import (
     fill_gaussian,
     to_gaussian,
 )
-from pegasos.problem.gram import Cross
+from pegasos.kernel_matrix.gram import Cross
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.kernels import Gaussian
 
 GAMMA, TYPES = 0.4, [np.float32, np.float64]

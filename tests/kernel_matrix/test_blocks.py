@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_info
 from pegasos import parallel
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData
-from pegasos.problem import pairs
+from pegasos.kernel_matrix import blocks as pairs
+from pegasos.kernel_matrix.blocks import Filled, fill, left_rows, matrix, side
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -19,7 +20,6 @@ from pegasos.problem.kernels import (
     Precomputed,
     Sigmoid,
 )
-from pegasos.problem.pairs import Filled, fill, left_rows, matrix, side
 
 GAMMA = 0.3
 KERNELS = [Linear(), Gaussian(GAMMA), Polynomial(GAMMA, 1.0, 3.0), Sigmoid(GAMMA, 0.5),

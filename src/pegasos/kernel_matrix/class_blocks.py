@@ -20,11 +20,11 @@ import numpy as np
 
 from pegasos.data.rows import Rows, as_rows, float_type, shape
 from pegasos.dispatch import compiled, inlined
+from pegasos.kernel_matrix.blocks import Filled, Side, fill, left_rows, matrix, side
+from pegasos.kernel_matrix.gram import Gram, diagonal, quickest
+from pegasos.kernel_matrix.memory import note_store
 from pegasos.parallel import cores, each
-from pegasos.problem.gram import Gram, diagonal, quickest
 from pegasos.problem.kernels import Kernel, Precomputed, is_psd
-from pegasos.problem.memory import note_store
-from pegasos.problem.pairs import Filled, Side, fill, left_rows, matrix, side
 
 SMALL_PAIR = 3000  # rows, up to which all of a pair's matrix is computed: most of it is used
 LEAST_BUDGET = 32 << 20  # bytes, for tiles that are computed at a time

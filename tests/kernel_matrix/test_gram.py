@@ -12,8 +12,8 @@ from sklearn.metrics import pairwise
 from pegasos import parallel
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData
-from pegasos.problem import gram as module
-from pegasos.problem.gram import Cross, Gram
+from pegasos.kernel_matrix import gram as module
+from pegasos.kernel_matrix.gram import Cross, Gram
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -23,7 +23,7 @@ from pegasos.problem.kernels import (
     Precomputed,
     Sigmoid,
 )
-from tests.problem.test_pairs import KERNELS, dense64, drawn, oracle
+from tests.kernel_matrix.test_blocks import KERNELS, dense64, drawn, oracle
 
 PLENTY = 100 << 20
 MEGABYTE = 1 << 20
@@ -130,7 +130,7 @@ def test_values_that_are_not_finite_are_refused_wherever_they_turn_up(bad):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("count", [0, 1, 5, 12])
 def test_a_square_block_is_the_same_however_many_of_its_rows_are_kept(kernel, count, monkeypatch):
-    monkeypatch.setattr("pegasos.problem.pairs.LEFT_ROWS", 3)
+    monkeypatch.setattr("pegasos.kernel_matrix.blocks.LEFT_ROWS", 3)
     gram, K = matrix_of(30, kernel)
     rng = np.random.default_rng(count)
     W = rng.permutation(30)[:12]
@@ -157,7 +157,7 @@ class Counting:
 
 @pytest.mark.fast
 def test_every_kernel_value_is_counted(monkeypatch):
-    monkeypatch.setattr("pegasos.problem.pairs.LEFT_ROWS", 3)
+    monkeypatch.setattr("pegasos.kernel_matrix.blocks.LEFT_ROWS", 3)
     monkeypatch.setattr(module, "SCRATCH_VALUES", 50)
     function = Counting()
     gram = Gram(Custom(function), as_rows(drawn(20)), PLENTY)
@@ -434,7 +434,7 @@ def test_results_do_not_depend_on_the_number_of_threads(kind, monkeypatch):
 @pytest.mark.fast
 @pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value")
 def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
-    monkeypatch.setattr("pegasos.problem.pairs.TILE_ROWS", 8)
+    monkeypatch.setattr("pegasos.kernel_matrix.blocks.TILE_ROWS", 8)
     monkeypatch.setattr(parallel, "cores", lambda: 3)
     X = drawn(50)
     X[-1] = 1e200  # in the last tile only

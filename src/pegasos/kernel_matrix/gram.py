@@ -25,6 +25,20 @@ from pegasos.data.rows import (
     stored_values,
 )
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.blocks import (
+    TILE_VALUES,
+    TILES,
+    Filled,
+    Side,
+    add_sums,
+    all_square_norms,
+    fill,
+    left_rows,
+    matrix,
+    side,
+)
+from pegasos.kernel_matrix.memory import note_store
+from pegasos.kernel_matrix.sums import add_products, add_rows
 from pegasos.parallel import each, one_blas_thread, ranges
 from pegasos.problem.kernels import (
     Custom,
@@ -37,20 +51,6 @@ from pegasos.problem.kernels import (
     is_psd,
     left_factor,
 )
-from pegasos.problem.memory import note_store
-from pegasos.problem.pairs import (
-    TILE_VALUES,
-    TILES,
-    Filled,
-    Side,
-    add_sums,
-    all_square_norms,
-    fill,
-    left_rows,
-    matrix,
-    side,
-)
-from pegasos.problem.sums import add_products, add_rows
 
 SHARE_OF_COPY = 0.1  # of the memory budget, for rows in compressed form
 FEW = 0.3  # share of values that are not 0, below which products of compressed rows are quicker

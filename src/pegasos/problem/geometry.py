@@ -23,9 +23,9 @@ from pegasos.data.rows import (
     square_norm,
 )
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.gram import Kernelized
 from pegasos.parallel import each
 from pegasos.problem import objective
-from pegasos.problem.gram import Kernelized
 from pegasos.problem.kernels import is_psd
 from pegasos.problem.objective import Problem, flat, parts
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from pegasos.data.rows import CsrRows, Rows, shape
 from pegasos.errors import InvalidData
+from pegasos.kernel_matrix.blocks import checked_values, matrix
 from pegasos.parallel import ranges
 from pegasos.problem.kernels import Custom
-from pegasos.problem.pairs import checked_values, matrix
 
 ASYMMETRIC = 1e-5  # difference of K and K', against the largest value, that is no rounding
 

@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 
 from pegasos.data.rows import as_rows
-from pegasos.problem import space
-from pegasos.problem.gram import Cross, Gram
+from pegasos.kernel_matrix.gram import Cross, Gram
+from pegasos.problem import geometry as space
 from pegasos.problem.kernels import Gaussian, Linear, Precomputed
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
-from tests.problem.test_pairs import KERNELS, drawn, oracle
+from tests.kernel_matrix.test_blocks import KERNELS, drawn, oracle
 
 pytestmark = pytest.mark.fast
 
