@@ -105,7 +105,7 @@ def kernel(solver, bias="free", loss=None, held=60, kernel=None, limits=LIMITS, 
     X, Y = data(regression=isinstance(loss, EpsilonInsensitive), **options)
     gram = Gram(kernel or Polynomial(1.0, 1.0, 2), as_rows(X.astype(precision)), 10**8)
     gram.capacity, gram.block_rows = held, min(held, gram.block_rows)
-    gram.store, gram.owner = gram.store[:held].copy(), gram.owner[:held].copy()
+    gram.store, gram.kept.owner = gram.store[:held].copy(), gram.kept.owner[:held].copy()
     gram.last_use = gram.last_use[:held].copy()
     problem = make_problem(loss, gram, Y, None, 0.02, bias)
     return problem, resolve_kernel(solver, loss, bias), limits
