@@ -22,7 +22,7 @@ from pegasos import (
     PegasosRegressor,
 )
 from pegasos.errors import InvalidData
-from pegasos.problem import gram, memory
+from pegasos.kernel_matrix import gram, memory
 from pegasos.solvers.catalogue import KERNEL_SOLVERS
 
 PER_ROW = PER_FEATURE = 40

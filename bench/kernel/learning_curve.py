@@ -21,7 +21,7 @@ import numpy as np
 from bench.kernel.datasets import DATASETS, KernelDataset
 from bench.kernel.objective import dense, gaussian, pieces
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem

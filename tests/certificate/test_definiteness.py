@@ -10,7 +10,7 @@ from pegasos.certificate import definiteness as module
 from pegasos.certificate.definiteness import definiteness
 from pegasos.data.rows import as_rows
 from pegasos.errors import IndefiniteKernel
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Custom, Gaussian, Polynomial, Precomputed, Sigmoid
 
 

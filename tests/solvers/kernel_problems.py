@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from tests.conftest import draw

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from pegasos import KernelPegasosClassifier, PegasosClassifier
 from pegasos.certificate.stopping import Stopping
 from pegasos.errors import IndefiniteKernel, InvalidParameter, ToleranceNotReached
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Linear
 from pegasos.problem.losses import MARGIN_LOSSES, REGRESSION_LOSSES, value
 from pegasos.solve import solve

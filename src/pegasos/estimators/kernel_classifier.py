@@ -50,13 +50,13 @@ from pegasos.estimators.parameters import (
     seeded,
     tag_of,
 )
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.memory import budget_of
 from pegasos.one_vs_one.models import Task, values_of_pairs
 from pegasos.one_vs_one.together import history_of
 from pegasos.one_vs_one.training import train
 from pegasos.parallel import one_blas_thread
-from pegasos.problem.gram import Gram
 from pegasos.problem.kernels import Custom, Kernel, Linear, Precomputed, kernel_of
-from pegasos.problem.memory import budget_of
 from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of, lam_of_stream, weight_behind
 from pegasos.progress import watch_for

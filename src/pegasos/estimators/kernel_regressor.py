@@ -31,9 +31,9 @@ from pegasos.estimators.kernel import (
     support_of,
 )
 from pegasos.estimators.parameters import checked_parameters, regression_loss, tag_of
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.memory import budget_of
 from pegasos.parallel import one_blas_thread
-from pegasos.problem.gram import Gram
-from pegasos.problem.memory import budget_of
 from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.solvers.catalogue import resolve_kernel

@@ -14,7 +14,7 @@ from pegasos.estimators.parameters import threads_of
 from pegasos.parallel import limited_to
 from pegasos.problem.objective import Problem
 from pegasos.problem.scaling import weight_behind
-from pegasos.problem.space import write_scores
+from pegasos.problem.scores import write_scores
 from pegasos.solve import Solution
 from pegasos.solvers.pegasos.stream import Stream, stream_after_fit
 

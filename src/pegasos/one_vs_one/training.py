@@ -20,10 +20,10 @@ from pegasos.around import compilation_for
 from pegasos.certificate.stopping import Outcome
 from pegasos.data.rows import FloatArray
 from pegasos.interrupt import Interrupts
+from pegasos.kernel_matrix.class_blocks import ClassBlocks
 from pegasos.one_vs_one.models import Pairs, Task, new_pairs
 from pegasos.one_vs_one.together import Together, known_together, record_of
 from pegasos.parallel import each, one_blas_thread
-from pegasos.problem.class_blocks import ClassBlocks
 from pegasos.problem.class_pairs import pairs_of
 from pegasos.problem.losses import is_margin_loss, value
 from pegasos.problem.objective import Problem, make_problem

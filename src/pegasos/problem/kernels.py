@@ -9,7 +9,7 @@
     callable     any Python function of two matrices
 
 All but the last two are a function of one number per pair of rows, the inner product or the city-
-block distance, which `problem.pairs` computes in blocks. `finish` turns a block of them into kernel
+block distance, which `kernel_matrix.blocks` computes. `finish` turns a block of them into kernel
 values, in place and with vectorised functions only.
 """
 

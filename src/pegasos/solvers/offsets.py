@@ -25,7 +25,7 @@ from pegasos.problem.objective import (
     typical_length,
     weighted_sum,
 )
-from pegasos.problem.space import write_scores
+from pegasos.problem.scores import write_scores
 from pegasos.solvers.primal.scaled_weights import add_losses_at
 
 FEW = 4096  # rows that a decision, or a start at w = 0, is made on

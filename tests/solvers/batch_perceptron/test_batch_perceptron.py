@@ -15,7 +15,7 @@ from pegasos.certificate.offer import Offer
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import make_problem

@@ -6,7 +6,7 @@ import pytest
 from pegasos.certificate.gap import evaluate
 from pegasos.certificate.offer import Offer, means_for
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Precomputed
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem

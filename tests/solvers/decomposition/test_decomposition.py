@@ -8,7 +8,7 @@ from sklearn.svm import SVC, SVR
 
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, value
 from pegasos.problem.objective import make_problem
@@ -450,7 +450,7 @@ def test_smo_hands_out_what_it_has_in_the_middle_of_its_first_round():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("bias", ["none", "free"])
 def test_responses_stay_those_of_the_coefficients(short, dtype, bias, monkeypatch):
-    monkeypatch.setattr("pegasos.problem.gram.SHORT", short)
+    monkeypatch.setattr("pegasos.kernel_matrix.gram.SHORT", short)
     drawn = kernel_problem(Hinge(), 3, n=60, dtype=dtype, bias=bias, lam=0.01)
     gram, K = drawn.problem.rows, whole_matrix(drawn)
     solver = Decomposition(working_set=12)
@@ -473,4 +473,4 @@ def test_only_rows_that_cost_more_to_compute_than_to_store_are_kept(columns, mod
     problem = make_problem(SquaredHinge(), gram, Y, None, 0.02, "free")
     found = solve(problem, Decomposition(working_set=20), Stopping(tol=1e-6, max_iter=200))
     assert found.certificate.relative_gap <= 1e-6
-    assert (gram.used == 0) == (columns == 3 and models == 1)
+    assert (gram.kept.used == 0) == (columns == 3 and models == 1)

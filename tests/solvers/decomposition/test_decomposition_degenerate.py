@@ -6,7 +6,7 @@ from scipy import sparse
 
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Precomputed
 from pegasos.problem.losses import EpsilonInsensitive, Hinge
 from pegasos.problem.objective import make_problem

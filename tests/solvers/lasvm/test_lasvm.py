@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Custom, Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import make_problem

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData, InvalidParameter
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Custom, Gaussian, Laplacian, Linear, Polynomial, Precomputed
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem

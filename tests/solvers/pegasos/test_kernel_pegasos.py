@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Linear, Precomputed
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, slope
 from pegasos.problem.objective import make_problem

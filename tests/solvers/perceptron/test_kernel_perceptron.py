@@ -8,7 +8,7 @@ import pytest
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 from pegasos.problem.losses import Hinge, Logistic
 from pegasos.problem.objective import make_problem

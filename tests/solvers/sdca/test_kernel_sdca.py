@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Linear, Polynomial, Precomputed
 from pegasos.problem.losses import Hinge, SquaredHinge, gain, lower, upper
 from pegasos.problem.objective import make_problem

@@ -33,8 +33,8 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidParameter
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.options import Options
-from pegasos.problem.gram import Gram
 from pegasos.problem.objective import Problem
 from pegasos.solvers.batch_perceptron.models import (
     BatchPerceptronState,

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.kernel_matrix.store import SQUARE, add_weighted, gather
 from pegasos.parallel import each, ranges
-from pegasos.problem.gram import SQUARE, add_weighted, gather
 from pegasos.solvers.decomposition.smo import Ascent, Box, Matrix, new_ascent, set_prices, whole
 from pegasos.solvers.decomposition.working_set import largest_of
 

@@ -1,7 +1,7 @@
 """SMO on a matrix whose rows are put together when they are first needed.
 
-All kernel values are there, in blocks (`problem.class_blocks`); `smo` wants whole rows. Few of them
-ever take part: a row is copied into the store when an ascent finds that it lacks.
+All kernel values are there, in blocks (`kernel_matrix.class_blocks`); `smo` wants whole rows. Few
+of them ever take part: a row is copied into the store when an ascent finds that it lacks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.dispatch import compiled
-from pegasos.problem.class_blocks import put_row
+from pegasos.kernel_matrix.class_blocks import put_row
 from pegasos.solvers.decomposition.smo import ascend_pairs, ascend_singles
 
 

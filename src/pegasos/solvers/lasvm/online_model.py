@@ -17,10 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, is_sparse, shape
+from pegasos.kernel_matrix.blocks import Filled, fill
+from pegasos.kernel_matrix.kernelized import diagonal
+from pegasos.kernel_matrix.side import Side, matrix, side
 from pegasos.parallel import one_blas_thread
-from pegasos.problem.gram import diagonal
 from pegasos.problem.kernels import Kernel, Precomputed
-from pegasos.problem.pairs import Filled, Side, fill, matrix, side
 from pegasos.solvers.lasvm.process import Square, bias, process, reprocess
 from pegasos.solvers.lasvm.support_set import new_support_set
 from pegasos.solvers.refusals import check_stream_and_kernel

@@ -15,10 +15,10 @@ import numpy as np
 from pegasos.data.order import Draws
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.parallel import ranges
 from pegasos.problem.bias import best_bias
 from pegasos.problem.gap import GAIN, GAP, add_gap
-from pegasos.problem.gram import Gram
 from pegasos.problem.objective import Problem
 from pegasos.solvers.decomposition.box import caps
 from pegasos.solvers.decomposition.smo import set_prices
@@ -123,7 +123,7 @@ def whole_budget(gram: Gram) -> float:
 
 def square_rows(gram: Gram) -> float:
     """Return how many rows may have their mutual kernel values kept: what the store left over."""
-    left = max(0.0, whole_budget(gram) - gram.used * gram.n)
+    left = max(0.0, whole_budget(gram) - gram.kept.used * gram.n)
     return max(float(gram.block_rows), left**0.5)
 
 

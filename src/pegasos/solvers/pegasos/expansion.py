@@ -19,9 +19,9 @@ import numpy as np
 from pegasos.data.order import Stretches, identity
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.geometry import combination
 from pegasos.problem.losses import slope
 from pegasos.problem.objective import Problem
-from pegasos.problem.space import combination
 from pegasos.solvers.primal import run as primal
 from pegasos.solvers.primal.bias import PrimalBias, new_search
 from pegasos.solvers.primal.run import EPOCHS_OF_A_GUEST, Mark, PrimalState

@@ -15,12 +15,12 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, add, scores, square_norm
 from pegasos.dispatch import compiled, inlined
+from pegasos.kernel_matrix.geometry import combination
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.parallel import ranges
 from pegasos.problem.bias import balances, best_bias, clip, feasible, untouched
 from pegasos.problem.gap import GAIN, GAP, add_gap
-from pegasos.problem.gram import Gram
 from pegasos.problem.objective import Problem, typical_length, weight
-from pegasos.problem.space import combination
 from pegasos.solvers.decomposition.decomposition import dual_numbers
 
 VALUES_AT_ONCE = 4_000_000  # kernel values computed in one block, so that Ctrl-C is obeyed

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from pegasos.data.rows import CsrRows, DenseRows, as_rows, stored_bytes
-from pegasos.problem import gram as module
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix import gram as module
+from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.kernels import Gaussian, Laplacian
-from tests.problem.test_gram import MEGABYTE, PLENTY
-from tests.problem.test_pairs import KERNELS, drawn, oracle
+from tests.kernel_matrix.test_blocks import KERNELS, drawn, oracle
+from tests.kernel_matrix.test_gram import MEGABYTE, PLENTY
 
 
 def mostly_zeros(n, d, dtype):

@@ -7,9 +7,9 @@ from scipy import sparse
 
 from pegasos.data.rows import as_rows
 from pegasos.dispatch import compiled
+from pegasos.kernel_matrix.products import sparse_products
+from pegasos.kernel_matrix.register_sums import LINE, STRIP, in_strips
 from pegasos.numba_private.register_sums import weighted_strip
-from pegasos.problem.pairs import sparse_products
-from pegasos.problem.strips import LINE, STRIP, in_strips
 
 PLENTY = 1000
 TYPES = [np.float32, np.float64]

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from pegasos.data.rows import as_rows
-from pegasos.problem import class_blocks
-from pegasos.problem.class_blocks import ClassBlocks, PairGram
-from pegasos.problem.gram import Gram
+from pegasos.kernel_matrix import class_blocks
+from pegasos.kernel_matrix.class_blocks import ClassBlocks, PairGram
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.memory import held
 from pegasos.problem.kernels import Custom, Gaussian, Linear, Polynomial, Precomputed, Sigmoid
-from pegasos.problem.memory import held
 
 BUDGET = 64 << 20
 SIZES = [5, 1, 12, 7]
