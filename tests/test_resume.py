@@ -16,14 +16,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from pegasos.solvers.kernel import (
-    batch_perceptron,
-    inner,
-    lasvm,
-    lasvm_state,
-    lookahead,
-    parts,
-)
 from scipy import sparse
 
 from pegasos.around import Around
@@ -37,9 +29,13 @@ from pegasos.progress import Watch
 from pegasos.solve import Run
 from pegasos.solvers import auto
 from pegasos.solvers.auto import Auto
+from pegasos.solvers.batch_perceptron import batch_perceptron
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
+from pegasos.solvers.decomposition import inner_solve, parts
 from pegasos.solvers.decomposition.decomposition import Decomposition
+from pegasos.solvers.lasvm import lasvm
+from pegasos.solvers.lasvm import state as lasvm_state
 from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton import newton
 from pegasos.solvers.pegasos import linear as pegasos
@@ -49,6 +45,7 @@ from pegasos.solvers.perceptron import kernel as kernel_perceptron
 from pegasos.solvers.perceptron import linear as perceptron
 from pegasos.solvers.perceptron.kernel import KernelPerceptron
 from pegasos.solvers.perceptron.linear import Perceptron
+from pegasos.solvers.responses import lookahead
 from pegasos.solvers.sdca import cocoa
 from pegasos.solvers.sdca import model_groups as groups
 from pegasos.solvers.sdca.linear import SDCA
@@ -56,7 +53,7 @@ from pegasos.solvers.sgd import sgd
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.state import to_data
 
-HANGS = 300  # seconds: what has not ended by then never will
+HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
@@ -68,7 +65,7 @@ SMALL_PORTIONS = [
     (groups, "LARGE", 1),
     (lookahead, "VALUES_ENOUGH", 100),
     (lookahead, "VALUES_PER_CALL", 1000),
-    (inner, "VALUES_PER_CALL", 400),
+    (inner_solve, "VALUES_PER_CALL", 400),
     (parts, "ROWS", 8),
     (parts, "MANY", 2),
     (lasvm, "VALUES_PER_CALL", 400),

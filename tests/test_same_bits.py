@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, PegasosClassifier
 
-HANGS = 300  # seconds: what has not ended by then never will
+HANGS = 3000  # seconds: what has not ended by then never will
 
 
 def digest():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.solvers.decomposition.test_decomposition import QUADRATIC, TIGHT, solved
 
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
@@ -13,6 +12,7 @@ from pegasos.problem.losses import EpsilonInsensitive, Hinge
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.decomposition.decomposition import Decomposition
+from tests.solvers.decomposition.test_decomposition import QUADRATIC, TIGHT, solved
 from tests.solvers.kernel_problems import BUDGET
 
 # ---- degenerate data
