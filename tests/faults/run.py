@@ -14,6 +14,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.faults.table import FAULTS, Fault
 
@@ -36,16 +37,12 @@ def place_of(fault: Fault) -> Path:
 
 def stages(place: Path) -> list[tuple[str, list[str], dict[str, str]]]:
     """Return (name, tests, environment): mirrored tests, then all that run quickly uncompiled."""
-    folders = [part for part in place.with_suffix("").parts if part != "__init__"]
-    own = ["tests/test_docs.py"]
-    for depth in range(len(folders), 0, -1):
-        at = Path("tests", *folders[:depth])
-        if (ROOT / at).is_dir():
-            own = [str(at)]
+    own: Any = "tests" / place.with_name(f"test_{place.name}")
+    for folder in [Path("tests") / parent for parent in place.parents if parent.name]:
+        if (ROOT / folder).is_dir():
+            own = folder
             break
-        if depth == len(folders) and (ROOT / at.with_name(f"test_{at.name}.py")).exists():
-            own = [str(at.with_name(f"test_{at.name}.py"))]
-            break
+    own = [str(own)] if (ROOT / own).exists() else ["tests/estimators"]
     plain, rest = {"NUMBA_DISABLE_JIT": "1"}, ["tests", "--ignore=tests/bench"]
     return [
         ("uncompiled, mirrored tests", ["-m", f"fast and {CHOSEN}", *own], plain),
