@@ -70,7 +70,7 @@ def in_forks(children):
 
     thread = threading.Thread(target=work)
     thread.start()
-    for fits in [True] * children + [False] * 30:
+    for fits in [True] * children + [False] * 10:
         source, target = os.pipe()
         if os.fork() == 0:
             os.write(target, digest().encode() if fits else b"")

@@ -38,7 +38,7 @@ def test_no_score_within_its_error_has_a_larger_loss_or_gap_term(loss):
             assert gap_term(loss, t, a, y) <= gap_term(loss, z, a, y) + of_gap + 1e-12
 
 
-@pytest.mark.parametrize("target", [0.1, 0.3, 0.7, 1.1, 1.3])
+@pytest.mark.parametrize("target", [0.1, 0.3, 1.3])
 def test_an_objective_that_is_a_long_sum_is_no_lower_than_the_exact_one(target):
     n = 20_000
     problem = make_problem(

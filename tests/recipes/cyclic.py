@@ -12,7 +12,7 @@ from pegasos.options import Options
 from pegasos.problem.losses import dual_step
 from pegasos.problem.objective import combination, row_square_norms, weight
 from pegasos.solvers.catalogue import LINEAR_SOLVERS, Ability
-from pegasos.solvers.protocol import Advance, DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 
 @dataclass
@@ -26,7 +26,7 @@ class CyclicState:
 
 
 @dataclass
-class Cyclic(Options):
+class Cyclic(Options, Solver):
     """Dual coordinate ascent in the order of the rows."""
 
     name: ClassVar[str] = "cyclic"
