@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def stages(place: Path) -> list[tuple[str, list[str], dict[str, str]]]:
     ]
 
 
-def noticed(fault: Fault, last: int) -> tuple[str, str]:
+def noticed(fault: Fault, last: int, limit: float) -> tuple[str, str]:
     """Make the fault in a copy; return the stage that noticed it ("" if none) and the test."""
     place = place_of(fault)
     with tempfile.TemporaryDirectory(prefix="fault-") as folder:
@@ -71,9 +71,13 @@ def noticed(fault: Fault, last: int) -> tuple[str, str]:
             ]  # fmt: skip
             if "src" in arguments:  # examples in docstrings, of the copy
                 command[command.index("src")] = str(copy)
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-            )
+            try:
+                done = subprocess.run(
+                    command, cwd=ROOT, env=environment, capture_output=True, text=True,
+                    check=False, timeout=limit,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                return name, f"nothing ended within {limit:.0f} s"
             lines = done.stdout.splitlines()
             failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
             if done.returncode in (1, 2) and failed:  # 2: stopped at the first
@@ -103,6 +107,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="faults whose kind or file contains this")
     parser.add_argument("--from", type=int, default=0, dest="first", help="number of the first")
     parser.add_argument("--jobs", type=int, default=2, help="faults at a time")
+    parser.add_argument("--limit", type=float, default=3000.0, help="seconds per stage: it hangs")
     parser.add_argument("--stages", type=int, default=4, help="how many stages to try, of 4")
     options = parser.parse_args()
     check_copies_are_imported()
@@ -110,8 +115,11 @@ def main() -> int:
     chosen = chosen[options.first :]
     missed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        found = pool.map(lambda fault: noticed(fault, options.stages), chosen)
-        for fault, (stage, test) in zip(chosen, found, strict=True):
+        waiting = {
+            pool.submit(noticed, fault, options.stages, options.limit): fault for fault in chosen
+        }
+        for future in as_completed(waiting):
+            fault, (stage, test) = waiting[future], future.result()
             missed += not stage
             print(f"{fault.kind:34} {fault.file:34} {stage or 'MISSED':26} {test}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} faults were noticed.")
