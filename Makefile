@@ -4,6 +4,7 @@
 # make test-oldest   some tests with the oldest versions that pyproject.toml allows (Python 3.11)
 # make slow    the slow tests, and those on real data in the folder PEGASOS_DATA
 # make hostile certificates of FITS=1000 cruel fits against an oracle of their own (some minutes)
+# make faults  whether the tests notice faults made on purpose in a copy of src/ (an hour)
 # make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
 # make bench-ordinary   the same on ordinary tables, text and kernels; about 25 minutes on two cores
 # make docs-tables   the tables of solvers in README.md and docs/, from the catalogue
@@ -38,11 +39,14 @@ KEEP_CACHES := 6
 export NUMBA_CACHE_DIR := $(NUMBA_COMPILED)
 
 PYTHON_FOLDERS := $(wildcard src tests bench examples docs)
-# Where compiled code reads and writes arrays: the part worth checking bounds on.
+# Where compiled code reads and writes arrays: the part worth checking bounds on. Nearly all that takes
+# is compiling, so it is done for one loss: losses are functions of numbers and index nothing. Tests
+# marked `fast` have their bounds checked by NumPy, with every loss, in the uncompiled pass.
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
+OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
-        hostile data bench bench-ordinary bench-kernel docs-tables caches clean distclean
+        hostile faults data bench bench-ordinary bench-kernel docs-tables caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -95,7 +99,8 @@ test-compiled: setup caches
 
 test-bounds: setup caches
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR='$(NUMBA_BOUNDS)' \
-	  $(PYTEST) -m 'not slow and not data' $(PYTEST_ARGS) $(BOUNDS_TESTS)
+	  $(PYTEST) -m 'not fast and not slow and not data' -k 'not ($(OTHER_LOSSES))' $(PYTEST_ARGS) \
+	  $(BOUNDS_TESTS)
 
 test-uncompiled: setup
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'fast and not slow and not data' $(PYTEST_ARGS) tests
@@ -126,6 +131,9 @@ slow: setup caches
 
 hostile: setup caches
 	$(BIN)/python -m tests.hostile.run --named --fits $(FITS) --jobs $(JOBS)
+
+faults: setup
+	$(BIN)/python -m tests.faults.run --jobs $(JOBS)
 
 # ---------------------------------------------------------------- benchmark
 

@@ -53,7 +53,7 @@ from pegasos.solvers.sgd import sgd
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.state import to_data
 
-HANGS = 300  # seconds: what has not ended by then never will
+HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 

@@ -24,9 +24,13 @@ CONTAINERS = [("dense", np.float64), ("csr", np.float32)]
 SOLVERS_OWN = 1e-7  # relative accuracy of the independent solver
 
 
+def loss_of(number):
+    return list(LOSSES)[number % 5]
+
+
 def problem(number):
     """Draw one of 60 problems: 5 losses x 3 biases x 2 containers x with and without weights."""
-    name, bias = list(LOSSES)[number % 5], BIASES[number // 5 % 3]
+    name, bias = loss_of(number), BIASES[number // 5 % 3]
     kind, dtype = CONTAINERS[number // 15 % 2]
     rng = np.random.default_rng(number)
     return name, draw(
@@ -43,7 +47,7 @@ def problem(number):
     )
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", range(60), ids=lambda number: f"{number}-{loss_of(number)}")
 def test_certified_interval_contains_the_optimum(number):
     name, drawn = problem(number)
     best, w, b = optimum(

@@ -246,3 +246,17 @@ def test_distances_are_not_shortened_by_rounding(far):
     Z = np.zeros((50, 1))
     geometry(as_rows(X)).push_scores(None, 4.0, np.ones(1), Z)
     np.testing.assert_allclose(Z[:, 0], np.sqrt((X**2).sum(axis=1) + 4.0), rtol=1e-12)
+
+
+@pytest.mark.fast
+def test_bounds_hold_an_optimum_that_is_as_far_away_as_the_gap_allows():
+    # One row x = 1, y = 1 and lam a little above 1: w* = 1/lam. At w = w(a) = a/lam, a < 1, the gap
+    # is (1 - a)(1 - a/lam), and ||w - w*||^2 = (1 - a)^2 / lam^2 nearly gap / lam.
+    lam = 1.0 + 1e-6
+    problem = make_problem(Hinge(), as_rows(np.ones((1, 1))), np.ones((1, 1)), None, lam)
+    for a in (0.0, 0.2, 0.9):
+        judge = Judge(problem)
+        assess(judge, Offer(np.array([[a]])))
+        low, high = ball(problem, judge).bounds(problem.rows)
+        assert low[0, 0] <= 1.0 / lam <= high[0, 0]
+        assert high[0, 0] - 1.0 / lam <= 1e-5  # and no farther

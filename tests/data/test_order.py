@@ -10,6 +10,7 @@ from pegasos.data.order import (
     STRETCH_BYTES,
     Stretches,
     draw,
+    draw_sets,
     identity,
     permute,
     shuffle,
@@ -124,3 +125,16 @@ def test_only_large_data_is_visited_in_stretches():
     large = as_rows(sparse.csr_array(np.ones((20_000, 16))))
     assert stretches_of(large, in_turn=True).in_turn
     assert not stretches_of(large, in_turn=False).in_turn
+
+
+@pytest.mark.fast
+def test_sets_have_different_rows_and_each_row_is_in_as_many_of_them():
+    n, size, sets = 5, 2, 600
+    order, state = np.empty(size * sets, dtype=np.uint32), np.array([3], dtype=np.uint64)
+    draw_sets(order, identity(n), size, state)
+    drawn = order.reshape(sets, size)
+    assert np.all(drawn[:, 0] != drawn[:, 1])
+    expected = sets / n
+    for place in range(size):
+        counts = np.bincount(drawn[:, place], minlength=n)
+        assert np.all(np.abs(counts - expected) <= 5.0 * np.sqrt(expected))

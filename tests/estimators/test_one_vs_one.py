@@ -23,6 +23,7 @@ from pegasos.errors import (
     ToleranceNotReached,
 )
 from pegasos.estimators import kernel_pairs
+from pegasos.one_vs_one.models import values_of_pairs
 from pegasos.problem.class_pairs import pairs_of
 from tests.reference.kernel_optimum import kernel_optimum
 
@@ -337,3 +338,11 @@ def test_progress_counts_pairs(capsys):
     X, y = four_classes()
     KernelPegasosClassifier(verbose=1, **ROUGH).fit(X, y)
     assert "the worst of 6 models" in capsys.readouterr().err
+
+
+@pytest.mark.fast
+def test_values_of_pairs_are_those_of_their_kernel_matrices():
+    codes = np.repeat([0, 1, 2, 3], [5, 1, 7, 2])
+    counts = np.bincount(codes)
+    expected = sum((counts[i] + counts[j]) ** 2 for i in range(4) for j in range(i + 1, 4))
+    assert values_of_pairs(codes, 4) == expected

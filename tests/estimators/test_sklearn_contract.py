@@ -1,17 +1,30 @@
-"""The checks of scikit-learn, for every loss and bias of the default solver: none may fail."""
+"""The checks of scikit-learn, for the default solver: none may fail.
+
+Each bias meets all checks, and each kind of estimator: one that decides, one with probabilities,
+one that regresses. What they ask of the estimators' own lines does not depend on which loss meets
+which bias, and every loss is compiled for every container. Weights are checked for all pairs.
+"""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
 
 from pegasos import PegasosClassifier, PegasosRegressor
 
 BIASES = ("free", "regularized", "none")
+LOSSES = ("hinge", "squared_hinge", "logistic")
 DEFAULT_SOLVER = [
-    *(
-        PegasosClassifier(loss=loss, bias=bias)
-        for loss in ("hinge", "squared_hinge", "logistic")
-        for bias in BIASES
-    ),
+    PegasosClassifier(),
+    PegasosClassifier(bias="none"),
+    PegasosClassifier(loss="logistic", bias="regularized"),
+    PegasosRegressor(),
+    PegasosRegressor(bias="regularized"),
+]
+WEIGHTED = [
+    *(PegasosClassifier(loss=loss, bias=bias) for loss in LOSSES for bias in BIASES),
     *(PegasosRegressor(bias=bias) for bias in BIASES),
 ]
 CHOSEN_SOLVER = [
@@ -41,6 +54,12 @@ def expected_failures(estimator):
 @parametrize_with_checks(DEFAULT_SOLVER)
 def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
+def test_a_weight_of_two_is_a_row_twice_for_every_loss_and_bias(estimator):
+    check_sample_weight_equivalence_on_dense_data("estimator", estimator)
+    check_sample_weight_equivalence_on_sparse_data("estimator", estimator)
 
 
 @pytest.mark.slow

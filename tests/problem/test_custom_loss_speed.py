@@ -1,57 +1,62 @@
-"""A loss written by a user runs at the speed of a built-in one."""
+"""What a loss written by a user costs a solver: how often its functions are called."""
 
-import time
-
+import numba
 import numpy as np
 import pytest
 
 from pegasos.data.rows import as_rows
 from pegasos.problem.custom_loss import CustomLoss
-from pegasos.problem.losses import Hinge, Logistic
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.pegasos.linear import Pegasos
 from pegasos.solvers.sdca.linear import SDCA
 from tests.reference import losses as reference
 
+pytestmark = [
+    pytest.mark.fast,
+    pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="compiled calls are not counted"),
+    pytest.mark.filterwarnings("ignore:overflow encountered"),  # uncompiled uint64 wraps
+]
+
 TWINS = {
-    "hinge": (Hinge(), reference.my_hinge, reference.my_hinge_slope),
-    "logistic": (Logistic(), reference.my_logistic, reference.my_logistic_slope),
+    "hinge": (reference.my_hinge, reference.my_hinge_slope),
+    "logistic": (reference.my_logistic, reference.my_logistic_slope),
 }
 
 
-def seconds_per_epoch(solver, losses, epochs=7):
-    """Least seconds per epoch of each loss, taken in turns so that both meet the same machine."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((100_000, 50))
-    Y = np.where(X[:, :1] + rng.standard_normal((100_000, 1)) > 0.0, 1.0, -1.0)
-    problems = [make_problem(loss, as_rows(X), Y, None, 1e-4) for loss in losses]
-    states = [solver.start(problem, 0, None) for problem in problems]
-    least = [np.inf] * len(losses)
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, function):
+        self.function, self.calls = function, 0
+
+    def __call__(self, z, y):
+        self.calls += 1
+        return self.function(z, y)
+
+
+def calls_per_row(solver, name, epochs=3):
+    """Return how often value and slope are asked for per row of an epoch."""
+    rng, n = np.random.default_rng(0), 300
+    X = rng.standard_normal((n, 5))
+    Y = np.where(X[:, :1] + rng.standard_normal((n, 1)) > 0.0, 1.0, -1.0)
+    value, slope = map(Counted, TWINS[name])
+    problem = make_problem(CustomLoss(value, slope).tag([-1.0, 1.0]), as_rows(X), Y, None, 1e-2)
+    state = solver.start(problem, 0, None)
+    value.calls = slope.calls = 0
     for _ in range(epochs):
-        for k, (problem, state) in enumerate(zip(problems, states, strict=True)):
-            begin = time.perf_counter()
-            while not solver.advance(problem, state).ends_epoch:
-                pass
-            least[k] = min(least[k], time.perf_counter() - begin)
-    return least
+        while not solver.advance(problem, state).ends_epoch:
+            pass
+    return value.calls / (n * epochs), slope.calls / (n * epochs)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TWINS)
-def test_pegasos_epoch_of_a_custom_loss_takes_at_most_half_as_long_again(name):
-    built_in, value, slope = TWINS[name]
-    mine = CustomLoss(value, slope).tag([-1.0, 1.0])
-    theirs, own = seconds_per_epoch(Pegasos(), [built_in, mine])
-    print(f"{name}: built-in {1e3 * theirs:.1f} ms, custom {1e3 * own:.1f} ms per epoch")
-    assert own <= 1.5 * theirs
+def test_pegasos_asks_a_custom_loss_for_a_handful_of_slopes_per_row(name):
+    values, slopes = calls_per_row(Pegasos(), name)
+    assert values == 0.0
+    assert slopes <= 5.0  # one for the step, and what bounds feasible dual numbers
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TWINS)
-def test_sdca_epoch_of_a_custom_loss_is_reported(name):
-    # Its exact step is a search where the built-in one has a closed form: no promise but this.
-    built_in, value, slope = TWINS[name]
-    mine = CustomLoss(value, slope).tag([-1.0, 1.0])
-    theirs, own = seconds_per_epoch(SDCA(shrinking=False), [built_in, mine])
-    print(f"{name}: built-in {1e3 * theirs:.1f} ms, custom {1e3 * own:.1f} ms per epoch")
-    assert own <= 10.0 * theirs
+def test_an_exact_step_of_sdca_asks_a_custom_loss_a_few_dozen_times(name):
+    # It is a search where the built-in one has a closed form.
+    assert sum(calls_per_row(SDCA(shrinking=False), name)) <= 40.0

@@ -6,7 +6,15 @@ import pytest
 from pegasos import parallel
 from pegasos.problem import objective
 from pegasos.problem.losses import Hinge
-from pegasos.problem.objective import combination, flat, make_problem, parts, weight
+from pegasos.problem.objective import (
+    combination,
+    flat,
+    make_problem,
+    parts,
+    row_square_norms,
+    typical_length,
+    weight,
+)
 from tests.reference import objective as reference
 
 
@@ -88,3 +96,12 @@ def test_one_model_is_seen_as_a_vector_that_shares_memory():
     assert flat(W).shape == (4,)
     assert np.shares_memory(flat(W), W)
     assert flat(np.zeros((4, 2))).shape == (4, 2)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_typical_length_is_the_root_mean_square_counting_weights(draw, weighted):
+    drawn = draw(Hinge(), weighted=weighted)
+    expected = np.sqrt(np.average((drawn.X**2).sum(axis=1), weights=drawn.weights))
+    squares = row_square_norms(drawn.problem)
+    np.testing.assert_allclose(typical_length(drawn.problem, squares), expected, rtol=1e-12)

@@ -1,6 +1,5 @@
 """Water levels: against brute force, for all kinds of heights, and in linear time."""
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasos.dispatch import compiled
 from pegasos.solvers.batch_perceptron import water
 from tests.reference import water as reference
 
@@ -178,6 +176,16 @@ SHAPES = {
 }
 
 
+def counted(function, visits):
+    """Return the function; it notes how many values each call reads."""
+
+    def counting(values, first, last, *how):
+        visits.append(last - first)
+        return function(values, first, last, *how)
+
+    return counting
+
+
 @pytest.mark.fast
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 10.0])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -185,13 +193,7 @@ def test_work_is_a_few_passes_whatever_the_order(shape, share, monkeypatch):
     n, visits = 6_000, []
     rng = np.random.default_rng(0)
     c, y = SHAPES[shape](rng.standard_normal(n)), np.where(rng.random(n) < 0.4, 1.0, -1.0)
-    partition = water.partition
-
-    def counting(values, first, last, *how):
-        visits.append(last - first)
-        return partition(values, first, last, *how)
-
-    monkeypatch.setattr(water, "partition", counting)
+    monkeypatch.setattr(water, "partition", counted(water.partition, visits))
     monkeypatch.setattr(water, "select", getattr(water.select, "py_func", water.select))
     for find, y_first in ((water.water_level, ()), (water.balanced_water_level, (y,))):
         visits.clear()
@@ -199,50 +201,19 @@ def test_work_is_a_few_passes_whatever_the_order(shape, share, monkeypatch):
         assert sum(visits) <= (5 if not y_first else 10) * n
 
 
-@compiled
-def write_low(c, out):
-    """Make a plain pass over the memory that a level is found in."""
-    count = 0
-    for i in range(len(c)):
-        out[count] = i
-        count += c[i] <= 0.0
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("order", ["random", "sorted"])
 @pytest.mark.parametrize("is_balanced", [False, True], ids=["level", "balanced level"])
-def test_ten_times_the_rows_take_at_most_fifteen_times_as_long(is_balanced, order):
-    # n = 10^5 fits a cache that n = 10^6 does not, and a few plain passes over the same memory
-    # say what that is worth: time is counted in such passes. The small problems are the tenths
-    # of the large one.
-    n, rng = 1_000_000, np.random.default_rng(0)
-    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    x, scratch = rng.standard_normal(n), np.empty(n)
+def test_ten_times_the_rows_take_at_most_fifteen_times_the_visits(is_balanced, order, monkeypatch):
+    rng, visits = np.random.default_rng(0), []
+    for name in ("partition", "room"):
+        monkeypatch.setattr(water, name, counted(getattr(water, name), visits))
+    monkeypatch.setattr(water, "select", getattr(water.select, "py_func", water.select))
 
-    def find(c, y, scratch):
-        if is_balanced:
-            water.balanced_water_level(c, y, len(c), scratch)
-        else:
-            water.water_level(c, len(c), scratch)
+    def visits_of(n):
+        c, y = SHAPES[order](rng.standard_normal(n)), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+        find = water.balanced_water_level if is_balanced else water.water_level
+        visits.clear()
+        getattr(find, "py_func", find)(c, *((y,) if is_balanced else ()), n, np.empty(n))
+        return sum(visits)
 
-    def pass_over(c, y, scratch):
-        for _ in range(4):
-            write_low(c, scratch)
-
-    def seconds(work, parts):
-        c = np.sort(x.reshape(parts, -1)).ravel() if order == "sorted" else x
-        blocks = [
-            (c[k : k + n // parts], y[k : k + n // parts], scratch[k : k + n // parts])
-            for k in range(0, n, n // parts)
-        ]
-        begin = time.perf_counter()
-        for block in blocks:
-            work(*block)
-        return (time.perf_counter() - begin) / parts
-
-    turns = [[seconds(work, parts) for work in (find, pass_over) for parts in (1, 10)]
-             for _ in range(30)]  # fmt: skip
-    large, small, large_pass, small_pass = np.min(turns, axis=0)
-    print(f"n = 10^6: {1e3 * large:.2f} ms, {4 * large / large_pass:.1f} passes; "
-          f"n = 10^5: {1e3 * small:.3f} ms, {4 * small / small_pass:.1f} passes")  # fmt: skip
-    assert large / large_pass <= 1.5 * small / small_pass
+    assert sum(visits_of(30_000) for _ in range(9)) <= 15 * sum(visits_of(3_000) for _ in range(9))

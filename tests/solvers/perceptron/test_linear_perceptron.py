@@ -11,7 +11,7 @@ from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.perceptron.best_length import at_best_length
-from pegasos.solvers.perceptron.linear import Perceptron, handed_out
+from pegasos.solvers.perceptron.linear import Perceptron, handed_out, new_run
 from tests.conftest import draw
 from tests.reference import perceptron as reference
 from tests.reference.certificate import optimum
@@ -194,3 +194,13 @@ def test_refusals():
     problem = draw(SquaredHinge(), 0).problem
     with pytest.raises(InvalidParameter, match='is for loss="hinge"; got loss=SquaredHinge'):
         Perceptron().start(problem, 0, None)
+
+
+@pytest.mark.fast
+def test_of_two_hypotheses_that_survived_as_long_the_earlier_is_handed_out():
+    problem = make_problem(Hinge(), as_rows(np.ones((1, 1))), np.ones((1, 1)), None, 1.0)
+    run = new_run(problem, (1, 0.0), "longest", 1, np.zeros(1, dtype=np.uint64))
+    run.now.W[:], run.kept.W[:], run.diary.record[:] = 2.0, 1.0, 3.0
+    for age, expected in ((2.0, 1.0), (3.0, 1.0), (4.0, 2.0)):
+        run.diary.age[:] = age
+        assert handed_out(run, "longest")[0] == expected

@@ -113,3 +113,15 @@ def test_objective_agrees_with_scikit_learn():
         other.coef_[0],
     )  # fmt: skip
     assert solution.certificate.primal == pytest.approx(peer, rel=1e-6)
+
+
+def test_a_row_that_rests_for_hundreds_of_visits_stays_at_rest():
+    # Both margins are 5, far beyond 1, with dual numbers 0: nothing moves.
+    X, y = np.array([[1.0], [-1.0]]), np.array([[1.0], [-1.0]])
+    problem = make_problem(Hinge(), as_rows(X), y, None, 0.5)
+    state = SDCA().start(problem, 0, None)
+    state.W[:] = 5.0
+    for _ in range(300):
+        state.extra_passes = 0  # a full pass
+        SDCA().advance(problem, state)
+    assert state.idle.tolist() == [255, 255]

@@ -1,0 +1,60 @@
+"""What rounding may add to a certificate is in it: of scores, of long sums, of a balance."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pegasos.certificate.gap import evaluate, imbalance
+from pegasos.certificate.offer import Offer, means_for
+from pegasos.certificate.terms import ABS, BALANCE, ROWS_OF_SUMS, rooms
+from pegasos.data.rows import as_rows
+from pegasos.problem.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    SquaredHinge,
+    gap_term,
+    lower,
+    upper,
+    value,
+)
+from pegasos.problem.objective import make_problem
+
+ROOMS = getattr(rooms, "py_func", rooms)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.2)])
+def test_no_score_within_its_error_has_a_larger_loss_or_gap_term(loss):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        y, z = float(rng.choice([-1.0, 1.0])), float(rng.normal(0.0, 1.5))
+        low, high = max(-2.0, lower(loss, y)), min(2.0, upper(loss, y))
+        a, r = float(rng.uniform(low, high)), float(rng.exponential(0.3))
+        of_value, of_gap = ROOMS(loss, z, a, r, y)
+        for t in (z - r, z - 0.5 * r, z + 0.5 * r, z + r):
+            assert value(loss, t, y) <= value(loss, z, y) + of_value + 1e-12
+            assert gap_term(loss, t, a, y) <= gap_term(loss, z, a, y) + of_gap + 1e-12
+
+
+@pytest.mark.parametrize("target", [0.1, 0.3, 1.3])
+def test_an_objective_that_is_a_long_sum_is_no_lower_than_the_exact_one(target):
+    n = 20_000
+    problem = make_problem(
+        EpsilonInsensitive(0.0), as_rows(np.zeros((n, 1))), np.full((n, 1), target), None, 1.0
+    )
+    found = evaluate(problem, Offer(np.zeros((n, 1))), means_for(problem))
+    assert Fraction(float(found.primal[0])) >= Fraction(target)
+    assert Fraction(float(found.dual[0])) <= 0
+
+
+@pytest.mark.fast
+def test_what_a_dual_point_lacks_to_balance_is_charged_under_a_free_bias():
+    # A bias b adds b sum_i s_i a_i to the gap of a point that does not balance.
+    X, Y = as_rows(np.eye(2)), np.array([[1.0], [-1.0]])
+    sums, b = np.zeros((ROWS_OF_SUMS, 1)), np.array([-7.0])
+    sums[BALANCE], sums[ABS] = 1e-6, 1.0
+    free, none = (make_problem(Hinge(), X, Y, None, 1.0, bias) for bias in ("free", "none"))
+    assert imbalance(free, sums, b)[0] >= 7e-6
+    assert imbalance(none, sums, b)[0] == 0.0
