@@ -7,6 +7,8 @@ from pegasos.estimators.fourier import FourierFeatures
 from pegasos.estimators.kernel_classifier import KernelPegasosClassifier
 from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
 from pegasos.estimators.regressor import PegasosRegressor
+from pegasos.estimators.sequence_labeler import PegasosSequenceLabeler
+from pegasos.estimators.structured import PegasosStructured
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
 from pegasos.solvers.decomposition.decomposition import Decomposition
@@ -43,6 +45,8 @@ __all__ = [
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",
+    "PegasosSequenceLabeler",
+    "PegasosStructured",
     "Perceptron",
 ]
 

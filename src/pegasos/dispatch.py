@@ -88,6 +88,14 @@ def inlined(function: F) -> Any:
     return numba.njit(nogil=True, **INLINED)(function)
 
 
+def apart(function: F) -> Any:
+    """Compile a helper once beside the loops that call it: for one that is long, not its callers.
+
+    It allocates nothing, as `inlined`.
+    """
+    return numba.njit(nogil=True, _nrt=False)(function)
+
+
 def reordering_sums(function: F) -> Any:
     """Inline a helper whose sums may be reordered, so that they vectorise; IEEE otherwise."""
     return numba.njit(nogil=True, fastmath={"reassoc", "contract"}, **INLINED)(function)

@@ -1,0 +1,244 @@
+"""Dual points of sequence problems: a distribution p_i over label sequences for every sequence.
+
+Whatever form a solver keeps it in, `write_own` writes the marginals of p_i and `share` returns its
+share of the gap, which is never negative:
+
+    hinge       max_r (cost + F)(r) - E_p (cost + F)
+    logistic    KL(p_i || the model's distribution)
+
+and gap = 1/S sum_i s_i share_i + lam/2 ||w - w(a)||^2. All forms are distributions by the way they
+are kept, so that there is nothing to restore. w(a) is summed label by label, which needs no second
+copy of the weights and no order but that of the tokens, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray, add
+from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.parallel import each, ranges
+from pegasos.problem.chain import add_path, expected_score, path_score, write_marginals
+from pegasos.problem.objective import weight
+from pegasos.problem.sequences import (
+    Model,
+    Sequences,
+    make_work,
+    sizes,
+    stretches,
+    subtract_labels,
+)
+
+EPS = float(np.finfo(np.float64).eps)
+UNITS = 16.0  # in the last place of a score, that a difference of two scores may be off by
+
+
+PARTS = 16
+LABELS_AT_ONCE = 8  # of w(a), a cache line of them
+
+
+class Paths(NamedTuple):
+    """A few label sequences each: paths[m, t] for the tokens t, of probability mass[i, m]."""
+
+    paths: Any
+    mass: FloatArray
+
+
+class Counts(NamedTuple):
+    """How often labels and transitions were taken in so many `visits`: whole numbers, exact."""
+
+    nodes: FloatArray
+    edges: FloatArray
+    visits: float
+
+
+class Scored(NamedTuple):
+    """Distributions proportional to exp of node scores (T, K) and transitions (n, K, K)."""
+
+    nodes: FloatArray
+    edges: FloatArray
+
+
+class OfModel(NamedTuple):
+    """The model's own distribution: for the logistic loss, minus its slope."""
+
+
+@by_tag
+def write_own(dual: Any, problem: Any, i: int, work: Any) -> float:
+    """Write the marginals of p_i into work.own; return log Z of what is kept as scores, else 0."""
+
+
+@by_tag
+def share(dual: Any, problem: Any, i: int, V: Any, values: Any, work: Any) -> float:
+    """Return the share of p_i in the gap, after `write_own`; rounding, if any, is on top.
+
+    `values` are what `respond` and `write_own` returned, at the node scores work.room.z.
+    """
+
+
+@inlined
+def _empty(own, L):  # type: ignore[no-untyped-def]
+    """Set marginals to 0."""
+    K = own.edges.shape[0]
+    for t in range(L):
+        for k in range(K):
+            own.nodes[t, k] = 0.0
+    for r in range(K):
+        for k in range(K):
+            own.edges[r, k] = 0.0
+
+
+@inlined
+def _whole(mass):  # type: ignore[no-untyped-def]
+    """Return the sum of what is 1 but for rounding."""
+    total = 0.0
+    for m in range(len(mass)):
+        total += mass[m]
+    return total
+
+
+@write_own.register(Paths)
+def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
+    start, stop = problem.starts[i], problem.starts[i + 1]
+    whole = _whole(dual.mass[i])
+    _empty(work.own, stop - start)
+    for m in range(dual.mass.shape[1]):
+        if dual.mass[i, m] > 0.0:
+            p, path = dual.mass[i, m] / whole, dual.paths[m, start:stop]
+            add_path(path, stop - start, p, work.own.nodes, work.own.edges)
+    return 0.0
+
+
+@share.register(Paths)
+def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
+    start, stop = problem.starts[i], problem.starts[i + 1]
+    total, whole = 0.0, _whole(dual.mass[i])
+    for m in range(dual.mass.shape[1]):
+        if dual.mass[i, m] > 0.0:
+            score = path_score(work.room.z, V, stop - start, dual.paths[m, start:stop])
+            total += dual.mass[i, m] / whole * max(0.0, values[0] - score)
+    return total + UNITS * EPS * abs(values[0])
+
+
+@write_own.register(Counts)
+def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
+    start, K, own = problem.starts[i], dual.nodes.shape[1], work.own
+    for t in range(problem.starts[i + 1] - start):
+        for k in range(K):
+            own.nodes[t, k] = dual.nodes[start + t, k] / dual.visits
+    for r in range(K):
+        for k in range(K):
+            own.edges[r, k] = dual.edges[i, r, k] / dual.visits
+    return 0.0
+
+
+@share.register(Counts)
+def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
+    L, top = problem.starts[i + 1] - problem.starts[i], values[0]
+    expected = expected_score(work.room.z, V, L, work.own.nodes, work.own.edges)
+    return max(0.0, top - expected) + UNITS * EPS * (abs(top) + abs(expected))
+
+
+@write_own.register(Scored)
+def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
+    start, stop = problem.starts[i], problem.starts[i + 1]
+    own = work.own
+    return write_marginals(
+        dual.nodes[start:stop], dual.edges[i], stop - start, work.other, own.nodes, own.edges
+    )
+
+
+@share.register(Scored)
+def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
+    start, stop = problem.starts[i], problem.starts[i + 1]
+    own, L = work.own, stop - start
+    theirs = values[0] - expected_score(work.room.z, V, L, own.nodes, own.edges)
+    theta = dual.nodes[start:stop]
+    ours = values[1] - expected_score(theta, dual.edges[i], L, own.nodes, own.edges)
+    size = abs(values[0]) + abs(values[1]) + abs(theirs) + abs(ours)
+    return max(0.0, theirs - ours) + UNITS * EPS * size
+
+
+@write_own.register(OfModel)
+def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
+    L, K = problem.starts[i + 1] - problem.starts[i], work.own.edges.shape[0]
+    for t in range(L):
+        for k in range(K):
+            work.own.nodes[t, k] = work.response.nodes[t, k]
+    for r in range(K):
+        for k in range(K):
+            work.own.edges[r, k] = work.response.edges[r, k]
+    return 0.0
+
+
+@share.register(OfModel)
+def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
+    return 0.0
+
+
+def combination(problem: Sequences, dual: Any, K: int) -> Model:
+    """Return w(a) of a dual point that is not the model's own."""
+    n, T, _, _ = sizes(problem)
+    nodes, parts = np.empty((T, K)), portions(problem, K)
+    edges = np.zeros((len(parts), K + 2, K))
+
+    def work(p: int) -> None:
+        write_differences(problem, parts[p], dual, make_work(problem, K), (nodes, edges[p]))
+
+    each(work, range(len(parts)))
+    return weights_of(problem, nodes, edges)
+
+
+def portions(problem: Sequences, K: int) -> list[tuple[int, int]]:
+    """Split the sequences in ranges that threads may take, the same for any number of threads."""
+    n = len(problem.starts) - 1
+    return ranges(n, max(1, min(-(-n // PARTS), stretches(problem, K))))
+
+
+def weights_of(problem: Sequences, nodes: FloatArray, edges: FloatArray) -> Model:
+    """Return w(a) from s_i (e_y - p_i): nodes (T, K), and edges of parts of the sequences."""
+    _, _, d, _ = sizes(problem)
+    K = nodes.shape[1]
+    U, V = np.zeros((d, K)), edges.sum(axis=0)
+
+    def add_up(columns: tuple[int, int]) -> None:
+        own = np.zeros((d, columns[1] - columns[0]))
+        add_tokens(problem.rows, np.ascontiguousarray(nodes[:, slice(*columns)]), own)
+        U[:, slice(*columns)] = own
+
+    each(add_up, ranges(K, LABELS_AT_ONCE))
+    U /= problem.lam * problem.S
+    V /= problem.lam * problem.S
+    return Model(U, V)
+
+
+@inlined
+def write_difference(problem, i, own, nodes, edges):  # type: ignore[no-untyped-def]
+    """Write s_i (e_y - p_i) into nodes and add it to edges; `own` is lost."""
+    s, start, K = weight(problem.weights, i), problem.starts[i], nodes.shape[1]
+    L = problem.starts[i + 1] - start
+    subtract_labels(problem, i, own.nodes, own.edges)
+    for k in range(K):
+        for t in range(L):
+            nodes[start + t, k] = -s * own.nodes[t, k]
+        for r in range(K):
+            edges[r, k] -= s * own.edges[r, k]
+        edges[K, k] -= s * own.nodes[0, k]
+        edges[K + 1, k] -= s * own.nodes[L - 1, k]
+
+
+@compiled
+def write_differences(problem, span, dual, work, out):  # type: ignore[no-untyped-def]
+    """Write s_i (e_y - p_i) of the sequences of a range."""
+    for i in range(span[0], span[1]):
+        write_own(dual, problem, i, work)
+        write_difference(problem, i, work.own, out[0], out[1])
+
+
+@compiled
+def add_tokens(rows, A, U):  # type: ignore[no-untyped-def]
+    """Add sum_t A_t x_t to U, in place."""
+    for t in range(len(A)):
+        add(rows, t, A[t], U)

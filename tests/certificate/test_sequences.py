@@ -1,0 +1,98 @@
+"""On small random sequence problems, [dual, primal] holds the optimum over all label sequences."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from pegasos.certificate.sequences import evaluate
+from pegasos.solvers.chain.frank_wolfe import ChainFrankWolfe
+from pegasos.solvers.chain.pegasos import ChainPegasos
+from pegasos.solvers.chain.sdca import ChainSDCA
+from tests.reference import chain as reference
+from tests.reference.sequences import draw
+
+WAYS = [
+    ("hinge", ChainFrankWolfe),
+    ("hinge", ChainPegasos),
+    ("logistic", ChainSDCA),
+    ("logistic", ChainPegasos),
+]
+SOLVERS_OWN = 1e-7  # relative accuracy of the independent solver
+
+
+@functools.cache
+def case(kind, number):
+    drawn = draw(kind, number, weighted=number % 4 >= 2)
+    own = (drawn.cost, drawn.Xs, drawn.ys, drawn.weights, drawn.lam)
+    return drawn, reference.optimum(kind, *own)[0]
+
+
+def after_epochs(drawn, solver, counts, seed=0):
+    """Yield certificates after so many epochs."""
+    state = solver.start(drawn.problem, drawn.K, seed)
+    for epoch in range(1, max(counts) + 1):
+        while not solver.advance(drawn.problem, state).ends_epoch:
+            pass
+        if epoch in counts:
+            model = solver.iterate(drawn.problem, state)
+            yield evaluate(drawn.problem, model, solver.dual_point(drawn.problem, state))
+
+
+@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize(("kind", "solver"), WAYS, ids=lambda x: getattr(x, "__name__", x))
+def test_certified_interval_contains_the_optimum(kind, solver, number):
+    drawn, best = case(kind, number)
+    slack = SOLVERS_OWN * max(1e-3, best)
+    for found in after_epochs(drawn, solver(), (1, 3, 20)):
+        assert found.dual <= best + slack
+        assert found.primal >= best - slack
+        assert found.gap >= 0.0
+        W = np.vstack(found.model)
+        own = (drawn.cost, drawn.Xs, drawn.ys, drawn.weights, drawn.lam)
+        assert found.primal == pytest.approx(reference.objective(kind, *own, W), rel=1e-12)
+
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize(
+    ("kind", "solver", "epochs", "tol"),
+    [
+        ("hinge", ChainFrankWolfe, 1500, 1e-6),
+        ("logistic", ChainSDCA, 300, 1e-9),
+        ("hinge", ChainPegasos, 2000, 5e-2),
+        ("logistic", ChainPegasos, 2000, 1e-3),
+    ],
+)
+def test_the_gap_closes(kind, solver, epochs, tol, number):
+    drawn, best = case(kind, number)
+    (found,) = after_epochs(drawn, solver(), (epochs,))
+    assert found.gap <= tol * max(best, 0.1)
+
+
+@pytest.mark.parametrize(("kind", "solver"), WAYS, ids=lambda x: getattr(x, "__name__", x))
+def test_equal_seeds_give_equal_bits(kind, solver):
+    drawn, _ = case(kind, 5)
+    (first,) = after_epochs(drawn, solver(), (10,))
+    (again,) = after_epochs(drawn, solver(), (10,))
+    np.testing.assert_array_equal(np.vstack(first.model), np.vstack(again.model))
+    assert first.gap == again.gap
+
+
+@pytest.mark.parametrize(("kind", "solver"), WAYS[::2], ids=lambda x: getattr(x, "__name__", x))
+def test_a_run_goes_on_where_another_ended(kind, solver):
+    drawn, _ = case(kind, 4)
+    state = solver().start(drawn.problem, drawn.K, 0)
+    for _ in range(5):
+        solver().advance(drawn.problem, state)
+    next_state = solver().start(drawn.problem, drawn.K, 1, state)
+    for before, after in zip(state.model, next_state.model, strict=True):
+        np.testing.assert_allclose(before, after, rtol=1e-9, atol=1e-12)
+
+
+def test_dual_ascent_never_descends():
+    drawn, _ = case("logistic", 3)
+    duals = [found.dual for found in after_epochs(drawn, ChainSDCA(), range(1, 30))]
+    assert np.all(np.diff(duals) >= -1e-12)
+    drawn, _ = case("hinge", 3)
+    duals = [found.dual for found in after_epochs(drawn, ChainFrankWolfe(), range(1, 30))]
+    assert np.all(np.diff(duals) >= -1e-12)

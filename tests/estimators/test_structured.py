@@ -1,0 +1,105 @@
+"""Any structure: the interval holds the optimum, and what is wrong with a structure is found."""
+
+import itertools
+
+import cvxpy
+import numpy as np
+import pytest
+
+from examples.matching import Matching
+from pegasos import PegasosStructured
+from pegasos.errors import InvalidData, InvalidParameter, InvalidType, ToleranceNotReached
+
+pytestmark = pytest.mark.fast
+POINTS, D = 3, 2
+
+
+def draw(seed, n=4):
+    rng = np.random.default_rng(seed)
+    X = [np.round(rng.standard_normal((POINTS, POINTS, D)), 2) for _ in range(n)]
+    return X, [rng.permutation(POINTS) for _ in range(n)], rng.integers(1, 3, n) + 0.0
+
+
+def optimum(X, y, weights, lam):
+    """Return the optimal value, all matchings written out."""
+    structure, w, total = Matching(), cvxpy.Variable(D), 0.0
+    for x, one, s in zip(X, y, weights, strict=True):
+        every = [np.array(other) for other in itertools.permutations(range(POINTS))]
+        change = [structure.features(x, r) - structure.features(x, one) for r in every]
+        costs = [structure.cost(one, r) for r in every]
+        total += s * cvxpy.max(np.array(change) @ w + np.array(costs))
+    objective = 0.5 * lam * cvxpy.sum_squares(w) + total / np.sum(weights)
+    return cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver=cvxpy.CLARABEL)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("solver", ["frank_wolfe", "pegasos"])
+@pytest.mark.filterwarnings("ignore::pegasos.errors.ToleranceNotReached")
+def test_certified_interval_contains_the_optimum(solver, seed):
+    X, y, weights = draw(seed)
+    lam = 10.0 ** np.random.default_rng(seed).uniform(-2, 0)
+    best = optimum(X, y, weights, lam)
+    slack = 1e-6 * max(1e-3, best)
+    for epochs in (1, 3, 20):
+        model = PegasosStructured(
+            Matching(), lam=lam, solver=solver, max_iter=epochs, random_state=seed
+        ).fit(X, y, sample_weight=weights)
+        certificate = model.certificate_
+        assert certificate.dual <= best + slack
+        assert certificate.primal >= best - slack
+
+
+def test_frank_wolfe_reaches_the_tolerance_and_predicts():
+    X, y, _ = draw(0)
+    model = PegasosStructured(Matching(), C=0.3, tol=1e-4, random_state=0).fit(X, y)
+    assert model.certificate_.is_within_tol
+    assert all(Matching().is_feasible(x, r) for x, r in zip(X, model.predict(X), strict=True))
+    assert -1.0 <= model.score(X, y) <= 0.0
+    again = PegasosStructured(Matching(), C=0.3, tol=1e-4, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+
+
+def test_limits_end_a_fit():
+    X, y, _ = draw(0)
+    with pytest.warns(ToleranceNotReached, match="max_time"):
+        PegasosStructured(Matching(), tol=1e-12, max_time=1e-9).fit(X, y)
+
+
+class Broken(Matching):
+    """A matching with one method replaced."""
+
+    def __init__(self, name, function):
+        setattr(self, name, function)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "match"),
+    [
+        ("decode_augmented", lambda w, x, y: np.zeros(POINTS, dtype=int), "infeasible for example"),
+        ("decode_augmented", lambda w, x, y: (np.asarray(y) + 1) % POINTS, "find the maximum"),
+        ("features", lambda x, y: np.full(D, np.nan), "NaN or infinity"),
+        ("features", lambda x, y: np.zeros((D, D)), "must have shape"),
+        ("features", lambda x, y: np.zeros(1 + int(y[0])), "must have shape"),
+        ("features", lambda x, y: "text", "must return numbers"),
+        ("cost", lambda y, other: -1.0, "not below 0"),
+        ("cost", lambda y, other: np.inf, "finite"),
+        ("cost", lambda y, other: 1.0, r"cost\(y, y\) must be 0"),
+    ],
+)
+def test_a_structure_that_breaks_its_promises_is_found_out(name, function, match):
+    X, y, _ = draw(1)
+    with pytest.raises(InvalidData, match=match):
+        PegasosStructured(Broken(name, function)).fit(X, y)
+
+
+def test_bad_parameters_are_refused():
+    X, y, _ = draw(0)
+    half = type("Half", (), {name: id for name in ("features", "cost", "decode")})
+    with pytest.raises(InvalidParameter, match="lacks decode_augmented"):
+        PegasosStructured(half()).fit(X, y)
+    with pytest.raises(InvalidParameter, match="solver must be"):
+        PegasosStructured(Matching(), solver="sdca").fit(X, y)
+    with pytest.raises(InvalidData, match="pair up"):
+        PegasosStructured(Matching()).fit(X, y[:-1])
+    with pytest.raises(InvalidType, match="X must be a list"):
+        PegasosStructured(Matching()).fit(iter(X), y)
