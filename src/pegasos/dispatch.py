@@ -93,7 +93,7 @@ def apart(function: F) -> Any:
 
     It allocates nothing, as `inlined`.
     """
-    return numba.njit(nogil=True, _nrt=False)(function)
+    return numba.njit(nogil=True, **UNCOUNTED)(function)
 
 
 def reordering_sums(function: F) -> Any:
