@@ -177,7 +177,7 @@ def pegasos_steps(problem, order, descent, place):  # type: ignore[no-untyped-de
             if s == 0.0:
                 place[FIRST] = stop
                 continue
-            step = tick(run.scaling, problem.lam, s)        #   t <- t + 1, eta_t = 1 / (lam t)
+            step = tick(run.scaling, problem.lam, s)       #   t <- t + 1, eta_t = 1 / (lam t)
             if len(run.R) > 0:
                 remember(step, run)
             for j in range(stop - first):                  #   z = 1/(lam t) sum_j alpha_j y_j K_ij
