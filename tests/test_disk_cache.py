@@ -86,7 +86,7 @@ import numpy as np
 from pegasos import disk_cache
 from pegasos.numba_private import caching
 from pegasos.private_folder import private_folder
-from pegasos.kernel_matrix.gram import gather
+from pegasos.kernel_matrix.store import gather
 out = np.empty((1, 1))
 gather(np.ones((1, 1)), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64), out)
 assert out[0, 0] == 1.0

@@ -23,7 +23,7 @@ from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
 from pegasos.interrupt import Interrupted, Interrupts
-from pegasos.kernel_matrix.gram import Gram, Kernelized
+from pegasos.problem.geometry import geometry
 from pegasos.problem.objective import Problem
 from pegasos.progress import Watch, logger
 from pegasos.solvers.auto import Auto, Choice
@@ -135,8 +135,7 @@ class Run:
         data = {**vars(self), "earlier": self.seconds()}
         for name in ("problem", "stopping", "around"):
             del data[name]
-        rows = self.problem.rows
-        data["held"] = rows.held() if isinstance(rows, Gram) else None
+        data["held"] = geometry(self.problem.rows).held()
         return to_data(data, given_by(self.problem))
 
     @classmethod
@@ -245,7 +244,7 @@ class Run:
         certifying = self.certifying
         if not self.judge.has_judged:  # about two passes over the rows
             passes = self.rows_visited / self.n
-            is_known = passes > 0.0 and not isinstance(self.problem.rows, Kernelized)
+            is_known = passes > 0.0 and not geometry(self.problem.rows).is_expansion
             share = 2.0 / passes if is_known else UNKNOWN_COST
             share = min(1.0, share) if self.solver.estimates_exactly else share
             certifying = self.seconds() * share
@@ -283,12 +282,12 @@ class Run:
 
     def _record(self) -> Record:
         """Return what the history keeps of a certificate."""
-        judge, rows = self.judge, self.problem.rows
+        judge = self.judge
         return Record(
             self.epochs, self.seconds(), self.rows_visited,
             float(judge.primal.sum()), float(judge.dual.sum()),
             float(judge.certified_gap().sum()), float(judge.relative_gap().max()),
-            rows.evaluations if isinstance(rows, Gram) else None, self._is_proven(),
+            geometry(self.problem.rows).evaluations, self._is_proven(),
         )  # fmt: skip
 
     def _offer(self) -> Offer:
@@ -393,7 +392,7 @@ class Run:
 
     def _is_indefinite(self) -> bool:
         """Whether the kernel turned out not to be positive semi-definite."""
-        is_met = isinstance(self.problem.rows, Kernelized) and self.problem.rows.is_indefinite
+        is_met = geometry(self.problem.rows).is_indefinite
         return is_met or bool(self.kernel.tested and not self.kernel.is_psd)
 
     def certificate(self, outcome: Outcome) -> Certificate:

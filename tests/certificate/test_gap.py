@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pegasos.certificate.gap import evaluate, negative_slopes
 from pegasos.certificate.offer import Offer, dual_weights, means_for
 from pegasos.problem.bias import feasible
-from pegasos.problem.geometry import as_stored, distances
+from pegasos.problem.geometry import geometry
 from pegasos.problem.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -171,15 +171,15 @@ def test_square_norms_are_summed_in_parts():
     rng = np.random.default_rng(0)
     W, V = rng.standard_normal((2, 9000, 2))
     rows = drawn_case("hinge", "none").problem.rows
-    square, other, distance = distances(rows, W, V, np.empty(0))
+    square, other, distance = geometry(rows).distances(W, V, np.empty(0))
     np.testing.assert_allclose(square, (W**2).sum(axis=0), rtol=1e-13)
     np.testing.assert_allclose(other, (V**2).sum(axis=0), rtol=1e-13)
     np.testing.assert_allclose(distance, ((W - V) ** 2).sum(axis=0), rtol=1e-13)
-    assert distances(rows, W, W, np.empty(0))[2].tolist() == [0.0, 0.0]
+    assert geometry(rows).distances(W, W, np.empty(0))[2].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.fast
 def test_float64_weights_are_stored_as_they_are():
     drawn = drawn_case("hinge", "none")
     W = np.ones((6, 1)) / 3.0
-    assert as_stored(drawn.problem.rows, W) is W
+    assert geometry(drawn.problem.rows).as_stored(W) is W

@@ -12,8 +12,9 @@ from pegasos.certificate.optimal_bias import from_dual, from_scores
 from pegasos.certificate.predictions import ball
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
-from pegasos.kernel_matrix.gram import Cross, Gram
-from pegasos.problem.geometry import push_scores, typical_point
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.problem.geometry import geometry
 from pegasos.problem.kernels import Linear
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
@@ -224,11 +225,11 @@ def test_typical_point_is_the_mean_where_rows_are_few(kind):
     drawn = draw(Hinge(), kind=kind)
     W = np.zeros((drawn.X.shape[1], 1))
     mean = drawn.X.mean(axis=0)
-    np.testing.assert_allclose(typical_point(drawn.problem.rows, W), mean, atol=1e-13)
+    np.testing.assert_allclose(geometry(drawn.problem.rows).typical_point(W), mean, atol=1e-13)
     many = draw(Hinge(), kind=kind, n=3000)
     step = 3000 // 256
     np.testing.assert_allclose(
-        typical_point(many.problem.rows, W), many.X[::step].mean(axis=0), atol=1e-13
+        geometry(many.problem.rows).typical_point(W), many.X[::step].mean(axis=0), atol=1e-13
     )
 
 
@@ -239,9 +240,9 @@ def test_distances_are_not_shortened_by_rounding(far):
     origin = X.mean(axis=0)
     exact = np.sqrt(((X - origin) ** 2).sum(axis=1))
     Z = np.zeros((50, 1))
-    push_scores(as_rows(X), origin, float(origin @ origin), np.ones(1), Z)
+    geometry(as_rows(X)).push_scores(origin, float(origin @ origin), np.ones(1), Z)
     assert np.all(Z[:, 0] >= exact * (1.0 - 1e-14))
     np.testing.assert_allclose(Z[:, 0], exact, rtol=1e-12 if far == 0.0 else 1e-1)
     Z = np.zeros((50, 1))
-    push_scores(as_rows(X), None, 4.0, np.ones(1), Z)
+    geometry(as_rows(X)).push_scores(None, 4.0, np.ones(1), Z)
     np.testing.assert_allclose(Z[:, 0], np.sqrt((X**2).sum(axis=1) + 4.0), rtol=1e-12)

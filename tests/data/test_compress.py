@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from pegasos.data import compress
 from pegasos.data.compress import compressed, quickest
 from pegasos.data.rows import CsrRows, DenseRows, as_rows, stored_bytes
-from pegasos.kernel_matrix.blocks import matrix
+from pegasos.kernel_matrix.side import matrix
 
 PLENTY = 1 << 30
 

@@ -9,8 +9,10 @@ from threadpoolctl import threadpool_info
 from pegasos import parallel
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData
-from pegasos.kernel_matrix import blocks as pairs
-from pegasos.kernel_matrix.blocks import Filled, fill, left_rows, matrix, side
+from pegasos.kernel_matrix import blocks
+from pegasos.kernel_matrix import side as sides
+from pegasos.kernel_matrix.blocks import Filled, fill
+from pegasos.kernel_matrix.side import left_rows, matrix, side
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -79,9 +81,9 @@ def block(kernel, X, Z, chosen=None, others=None, precision=np.float64):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Make blocks so small that a few rows take many of them."""
-    monkeypatch.setattr(pairs, "LEFT_ROWS", 4)
-    monkeypatch.setattr(pairs, "TILE_VALUES", 32)
-    monkeypatch.setattr(pairs, "CHUNK", 16)
+    monkeypatch.setattr(sides, "LEFT_ROWS", 4)
+    monkeypatch.setattr(blocks, "TILE_VALUES", 32)
+    monkeypatch.setattr(blocks, "CHUNK", 16)
 
 
 @pytest.mark.fast
@@ -127,15 +129,15 @@ def test_some_rows_and_columns_in_any_order(kernel, container, small_blocks):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("container", ["C", "csr32"])
 def test_more_rows_than_a_block_and_a_tile_hold(kernel, container):
-    X = CONTAINERS[container](drawn(2 * pairs.LEFT_ROWS + 3))
-    Z = CONTAINERS[container](drawn(2 * pairs.TILE_ROWS + 5, seed=1))
+    X = CONTAINERS[container](drawn(2 * sides.LEFT_ROWS + 3))
+    Z = CONTAINERS[container](drawn(2 * blocks.TILE_ROWS + 5, seed=1))
     expected = oracle(kernel, X, Z)
     np.testing.assert_allclose(block(kernel, X, Z), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.fast
 def test_wide_rows_come_in_fewer_at_a_time(monkeypatch):
-    monkeypatch.setattr(pairs, "LEFT_VALUES", 20)
+    monkeypatch.setattr(sides, "LEFT_VALUES", 20)
     assert left_rows(as_rows(np.zeros((9, 7)))) == 2
     assert left_rows(as_rows(np.zeros((9, 70)))) == 1
     X = drawn(9)
@@ -296,8 +298,8 @@ def test_rows_come_back_as_the_kind_of_matrix_they_were(container):
 )
 @pytest.mark.parametrize("container", ["C", "csr32"])
 def test_blocks_do_not_depend_on_the_number_of_threads(kernel, container, monkeypatch):
-    X = CONTAINERS[container](drawn(3 * pairs.TILE_ROWS + 1))
-    chosen, found = np.arange(pairs.LEFT_ROWS + 10), []
+    X = CONTAINERS[container](drawn(3 * blocks.TILE_ROWS + 1))
+    chosen, found = np.arange(sides.LEFT_ROWS + 10), []
     for count in (1, 2, 5):
         monkeypatch.setattr(parallel, "cores", lambda count=count: count)
         monkeypatch.setattr(parallel, "_pools", {})

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import parallel
 from pegasos.data.rows import as_rows, read_only
-from pegasos.kernel_matrix import blocks as pairs
+from pegasos.kernel_matrix import blocks
 from pegasos.kernel_matrix import gaussian_panels as module
 from pegasos.kernel_matrix.gaussian_panels import (
     LEFT,
@@ -17,10 +17,10 @@ from pegasos.kernel_matrix.gaussian_panels import (
     add_gaussian,
     add_panel,
     fill_gaussian,
-    to_gaussian,
 )
-from pegasos.kernel_matrix.gram import Cross
+from pegasos.kernel_matrix.kernelized import Cross
 from pegasos.parallel import one_blas_thread
+from pegasos.problem.gaussian import to_gaussian
 from pegasos.problem.kernels import Gaussian
 
 GAMMA, TYPES = 0.4, [np.float32, np.float64]
@@ -93,7 +93,7 @@ def test_loops_run_over_several_numbers_at_a_time(dtype):
 @pytest.mark.parametrize("models", [1, 3])
 def test_predictions_do_not_depend_on_the_number_of_threads(models, monkeypatch):
     rng = np.random.default_rng(0)
-    X, S = rng.standard_normal((3 * pairs.GAUSSIAN_ROWS + 7, 5)), rng.standard_normal((1100, 5))
+    X, S = rng.standard_normal((3 * blocks.GAUSSIAN_ROWS + 7, 5)), rng.standard_normal((1100, 5))
     B, found = rng.standard_normal((1100, models)), []
     for count in (1, 2, 5):
         monkeypatch.setattr(parallel, "cores", lambda count=count: count)

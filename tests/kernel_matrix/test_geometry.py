@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from pegasos.data.rows import as_rows
-from pegasos.kernel_matrix.gram import Cross, Gram
-from pegasos.problem import geometry as space
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.problem.geometry import SAMPLED_ROWS, geometry, square_norm_of
 from pegasos.problem.kernels import Gaussian, Linear, Precomputed
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
@@ -31,13 +32,13 @@ def test_scores_and_norms_are_those_of_the_kernel_matrix(kernel):
     X, B = drawn(25), expansions()
     K, gram = oracle(kernel, X, X), gram_of(X, kernel)
     Z = np.full_like(B, np.nan)
-    space.write_scores(gram, B, Z)
+    geometry(gram).write_scores(B, Z)
     np.testing.assert_allclose(Z, K @ B, rtol=1e-11, atol=1e-11)
     squares = np.diag(B.T @ K @ B)
     for scores in (None, Z):
-        np.testing.assert_allclose(space.square_norms(gram, B, scores), squares, rtol=1e-10)
+        np.testing.assert_allclose(geometry(gram).square_norms(B, scores), squares, rtol=1e-10)
     V = expansions(seed=1)
-    found = space.distances(gram, B, V, Z)
+    found = geometry(gram).distances(B, V, Z)
     expected = squares, np.diag(V.T @ K @ V), np.diag((B - V).T @ K @ (B - V))
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-10)
@@ -48,25 +49,25 @@ def test_a_linear_kernel_tells_the_same_as_the_rows(container):
     X, B, V = drawn(25), expansions(), expansions(seed=1)
     rows, gram = as_rows(container(X)), gram_of(container(X))
     Z, of_rows = np.empty((25, 3)), np.empty((25, 3))
-    space.write_scores(gram, B, Z)
-    space.write_scores(rows, X.T @ B, of_rows)
+    geometry(gram).write_scores(B, Z)
+    geometry(rows).write_scores(X.T @ B, of_rows)
     np.testing.assert_allclose(Z, of_rows, atol=1e-11)
-    mine, theirs = space.distances(gram, B, V, Z), space.distances(rows, X.T @ B, X.T @ V, Z)
+    mine, theirs = geometry(gram).distances(B, V, Z), geometry(rows).distances(X.T @ B, X.T @ V, Z)
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
     point = expansions(K=1, seed=2)[:, 0]
     for a, b in (
-        (space.square_norm_of(gram, point), space.square_norm_of(rows, X.T @ point)),
+        (square_norm_of(geometry(gram), point), square_norm_of(geometry(rows), X.T @ point)),
         (
-            space.inner_products(gram, point, B, Z),
-            space.inner_products(rows, X.T @ point, X.T @ B, Z),
+            point @ geometry(gram).functional(B, Z),
+            X.T @ point @ geometry(rows).functional(X.T @ B, Z),
         ),
     ):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
     push, ends = np.array([1.0, -0.5, 0.0]), []
     for where, weights in ((gram, point), (rows, X.T @ point)):
         moved = np.zeros((25, 3))
-        space.push_scores(where, weights, space.square_norm_of(where, weights), push, moved)
+        geometry(where).push_scores(weights, square_norm_of(geometry(where), weights), push, moved)
         ends.append(moved)
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-7, atol=1e-7)
 
@@ -74,8 +75,8 @@ def test_a_linear_kernel_tells_the_same_as_the_rows(container):
 def test_the_same_weights_are_at_distance_0():
     gram, B = gram_of(drawn(25)), expansions()
     Z = np.empty_like(B)
-    space.write_scores(gram, B, Z)
-    square, same, distance = space.distances(gram, B, B, Z)
+    geometry(gram).write_scores(B, Z)
+    square, same, distance = geometry(gram).distances(B, B, Z)
     assert square is same
     assert distance.tolist() == [0.0, 0.0, 0.0]
 
@@ -88,29 +89,29 @@ def test_the_combination_of_a_dual_point_is_its_expansion(weighted):
     A = rng.random((25, 2)) * Y
     kernelized = make_problem(Hinge(), gram_of(X), Y, s, 0.1)
     linear = make_problem(Hinge(), as_rows(X), Y, s, 0.1)
-    B = space.combination(kernelized, A)
+    B = geometry(kernelized.rows).combination(kernelized, A)
     weights = np.ones(25) if s is None else s
     np.testing.assert_allclose(B, weights[:, None] * A / (0.1 * weights.sum()), rtol=1e-14)
-    np.testing.assert_allclose(X.T @ B, space.combination(linear, A), atol=1e-12)
+    np.testing.assert_allclose(X.T @ B, geometry(linear.rows).combination(linear, A), atol=1e-12)
 
 
 def test_coefficients_are_kept_in_float64_and_features_in_the_precision_of_the_data():
     X, W = drawn(7).astype(np.float32), expansions(7)
-    assert space.as_stored(gram_of(X), W) is W
-    assert space.as_stored(as_rows(X.astype(float)), W) is W
-    np.testing.assert_array_equal(space.as_stored(as_rows(X), W), W.astype(np.float32))
+    assert geometry(gram_of(X)).as_stored(W) is W
+    assert geometry(as_rows(X.astype(float))).as_stored(W) is W
+    np.testing.assert_array_equal(geometry(as_rows(X)).as_stored(W), W.astype(np.float32))
 
 
 def test_the_typical_point_is_the_mean_of_rows_that_the_expansion_uses():
     gram, B = gram_of(drawn(25)), expansions()
     used = B.any(axis=1)
     assert 0 < used.sum() < 25
-    np.testing.assert_allclose(space.typical_point(gram, B), used / used.sum(), rtol=1e-14)
-    assert not space.typical_point(gram, np.zeros_like(B)).any()  # no row: the origin
+    np.testing.assert_allclose(geometry(gram).typical_point(B), used / used.sum(), rtol=1e-14)
+    assert not geometry(gram).typical_point(np.zeros_like(B)).any()  # no row: the origin
     many = Gram(Linear(), as_rows(drawn(2000)), PLENTY)
-    mean = space.typical_point(many, np.ones((2000, 1)))
+    mean = geometry(many).typical_point(np.ones((2000, 1)))
     assert mean.sum() == pytest.approx(1.0)
-    assert space.SAMPLED_ROWS <= np.count_nonzero(mean) < 2 * space.SAMPLED_ROWS
+    assert SAMPLED_ROWS <= np.count_nonzero(mean) < 2 * SAMPLED_ROWS
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -119,11 +120,11 @@ def test_distances_in_the_space_of_a_kernel_are_not_shortened_by_rounding(dtype,
     X = (3.0 + drawn(40)).astype(dtype)
     gram = gram_of(X, Gaussian(0.3))
     K = oracle(Gaussian(0.3), X, X)
-    point = space.typical_point(gram, np.ones((40, 1)))
-    square = space.square_norm_of(gram, point) if has_point else 4.0
+    point = geometry(gram).typical_point(np.ones((40, 1)))
+    square = square_norm_of(geometry(gram), point) if has_point else 4.0
     exact = np.sqrt(1.0 - 2.0 * K @ point + point @ K @ point) if has_point else np.sqrt(5.0)
     Z = np.zeros((40, 2))
-    space.push_scores(gram, point if has_point else None, square, np.array([1.0, -2.0]), Z)
+    geometry(gram).push_scores(point if has_point else None, square, np.array([1.0, -2.0]), Z)
     assert np.all(Z[:, 0] >= exact * (1.0 - 1e-15))
     np.testing.assert_allclose(Z[:, 0], exact * np.ones(40), rtol=1e-4)
     np.testing.assert_allclose(Z[:, 1], -2.0 * Z[:, 0], rtol=1e-14)
@@ -134,12 +135,12 @@ def test_new_rows_are_pushed_like_those_of_the_training():
     gram, cross = (
         gram_of(X, Gaussian(0.3)), Cross(Gaussian(0.3), as_rows(X[:9]), as_rows(X))
     )  # fmt: skip
-    point = space.typical_point(gram, np.ones((25, 1)))
-    square, push = space.square_norm_of(gram, point), np.array([1.5])
+    point = geometry(gram).typical_point(np.ones((25, 1)))
+    square, push = square_norm_of(geometry(gram), point), np.array([1.5])
     ends = []
     for rows, n in ((gram, 25), (cross, 9)):
         Z = np.zeros((n, 1))
-        space.push_scores(rows, point, square, push, Z)
+        geometry(rows).push_scores(point, square, push, Z)
         ends.append(Z[:9])
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
 
@@ -149,10 +150,10 @@ def test_a_negative_square_norm_is_noticed_and_none_by_mere_rounding():
     K = np.array([[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]])
     gram = Gram(Precomputed(), as_rows(K), PLENTY)
     B = np.array([[1.0], [-1.0], [-1.0]])
-    assert space.square_norms(gram, B).tolist() == [0.0]
+    assert geometry(gram).square_norms(B).tolist() == [0.0]
     assert gram.is_indefinite
     flat = Gram(Precomputed(), as_rows(np.ones((3, 3)) - 1e-9 * np.eye(3)), PLENTY)
-    assert space.square_norms(flat, np.array([[1.0], [-1.0], [0.0]])).tolist() == [0.0]
+    assert geometry(flat).square_norms(np.array([[1.0], [-1.0], [0.0]])).tolist() == [0.0]
     assert not flat.is_indefinite
 
 
@@ -164,7 +165,7 @@ def test_rounding_makes_no_kernel_indefinite(far):
     B[1::2] *= -1.0
     K = oracle(Gaussian(0.3), X, X).astype(np.float32)
     for gram in (gram_of(X), gram_of(X, Gaussian(0.3)), Gram(Precomputed(), as_rows(K), PLENTY)):
-        assert np.all(space.square_norms(gram, B) < 1e-5 * gram.diagonal.max() * 60**2)
+        assert np.all(geometry(gram).square_norms(B) < 1e-5 * gram.diagonal.max() * 60**2)
         assert not gram.is_indefinite
 
 
@@ -172,5 +173,5 @@ def test_rounding_makes_no_kernel_indefinite(far):
 def test_a_kernel_that_is_not_positive_semi_definite_makes_no_noise():
     gram = Gram(Precomputed(), as_rows(-np.eye(5)), PLENTY)
     Z = np.zeros((5, 1))
-    space.push_scores(gram, np.full(5, 0.2), -0.2, np.ones(1), Z)
+    geometry(gram).push_scores(np.full(5, 0.2), -0.2, np.ones(1), Z)
     assert np.isfinite(Z).all()

@@ -13,7 +13,9 @@ from pegasos import parallel
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData
 from pegasos.kernel_matrix import gram as module
-from pegasos.kernel_matrix.gram import Cross, Gram
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.kernel_matrix.store import COLUMNS, RowStore
 from pegasos.problem.kernels import (
     Custom,
     Gaussian,
@@ -39,9 +41,7 @@ def matrix_of(n, kernel=KERNELS[1], kind="dense", budget=PLENTY, dtype=np.float6
 def small_store(n, capacity, kernel=KERNELS[1]):
     """A Gram matrix that keeps no more than so many rows."""
     gram, K = matrix_of(n, kernel, budget=0)
-    gram.capacity = capacity
-    gram.store = np.full((capacity, n), np.nan)
-    gram.owner, gram.last_use = np.full(capacity, -1, np.int32), np.zeros(capacity, np.int64)
+    gram.kept = RowStore(n, np.full((capacity, n), np.nan))
     return gram, K
 
 
@@ -53,7 +53,7 @@ def check_store(gram, K):
     """Every row that is said to be kept is where it is said to be."""
     rows = np.flatnonzero(gram.slot_of >= 0)
     assert len(set(gram.slot_of[rows])) == len(rows) <= gram.capacity
-    np.testing.assert_array_equal(gram.owner[gram.slot_of[rows]], rows)
+    np.testing.assert_array_equal(gram.kept.owner[gram.slot_of[rows]], rows)
     np.testing.assert_allclose(gram.store[gram.slot_of[rows]], K[rows], rtol=1e-12, atol=1e-12)
 
 
@@ -130,7 +130,7 @@ def test_values_that_are_not_finite_are_refused_wherever_they_turn_up(bad):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("count", [0, 1, 5, 12])
 def test_a_square_block_is_the_same_however_many_of_its_rows_are_kept(kernel, count, monkeypatch):
-    monkeypatch.setattr("pegasos.kernel_matrix.blocks.LEFT_ROWS", 3)
+    monkeypatch.setattr("pegasos.kernel_matrix.side.LEFT_ROWS", 3)
     gram, K = matrix_of(30, kernel)
     rng = np.random.default_rng(count)
     W = rng.permutation(30)[:12]
@@ -157,7 +157,7 @@ class Counting:
 
 @pytest.mark.fast
 def test_every_kernel_value_is_counted(monkeypatch):
-    monkeypatch.setattr("pegasos.kernel_matrix.blocks.LEFT_ROWS", 3)
+    monkeypatch.setattr("pegasos.kernel_matrix.side.LEFT_ROWS", 3)
     monkeypatch.setattr(module, "SCRATCH_VALUES", 50)
     function = Counting()
     gram = Gram(Custom(function), as_rows(drawn(20)), PLENTY)
@@ -213,7 +213,7 @@ def test_the_row_used_least_recently_makes_room():
 def test_rows_used_by_a_solver_count_as_used():
     gram, _ = small_store(10, capacity=3)
     gram.hold(np.array([0, 1, 2]))
-    gram.clock += 4  # a solver took four steps, and used row 0 in the second of them
+    gram.kept.clock += 4  # a solver took four steps, and used row 0 in the second of them
     gram.last_use[gram.slot_of[0]] = gram.clock - 2
     gram.hold(np.array([7, 8]))
     assert kept(gram) == {0, 7, 8}
@@ -310,7 +310,7 @@ def test_memory_stays_within_the_budget(kind, megabytes):
 @pytest.mark.parametrize("rows_kept", [0, 7, 30])
 def test_scores_are_products_with_the_matrix(kernel, K_models, rows_kept, monkeypatch):
     monkeypatch.setattr(module, "SCRATCH_VALUES", 100)
-    monkeypatch.setattr(module, "COLUMNS", 8)
+    monkeypatch.setattr("pegasos.kernel_matrix.store.COLUMNS", 8)
     gram, K = matrix_of(30, kernel)
     rng = np.random.default_rng(0)
     B = rng.standard_normal((30, K_models)) * (rng.random((30, 1)) < 0.6)
@@ -329,7 +329,7 @@ def test_rows_are_added_with_their_coefficients():
         add(np.array([4, 9]), coefficients, Z)
         np.testing.assert_allclose(Z[:, 0], 1.0 + 2.0 * K[4] - K[9], rtol=1e-12)
         np.testing.assert_allclose(Z[:, 1], 1.0 + 3.0 * K[9], rtol=1e-12)
-        assert gram.used == kept
+        assert gram.kept.used == kept
     assert (gram.evaluations, gram.hits, gram.misses) == (4 * 30, 2, 4)
 
 
@@ -338,7 +338,7 @@ def test_rows_are_added_with_their_coefficients():
 @pytest.mark.parametrize("new", KINDS)
 @pytest.mark.parametrize("old", KINDS)
 def test_new_rows_meet_those_of_an_expansion(kernel, new, old, monkeypatch):
-    monkeypatch.setattr(module, "SCRATCH_VALUES", 40)
+    monkeypatch.setattr("pegasos.kernel_matrix.kernelized.SCRATCH_VALUES", 40)
     X, support = KINDS[new](drawn(23, seed=1)), KINDS[old](drawn(11, seed=2))
     rng = np.random.default_rng(0)
     B = rng.standard_normal((11, 2)) * (rng.random((11, 1)) < 0.7)
@@ -414,8 +414,8 @@ def test_a_negative_diagonal_is_noticed_at_once():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_results_do_not_depend_on_the_number_of_threads(kind, monkeypatch):
-    X = KINDS[kind](drawn(3 * module.COLUMNS, d=3))
-    B = np.random.default_rng(0).standard_normal((3 * module.COLUMNS, 2))
+    X = KINDS[kind](drawn(3 * COLUMNS, d=3))
+    B = np.random.default_rng(0).standard_normal((3 * COLUMNS, 2))
     B[50:] = 0.0
     W, ends = np.arange(0, 900, 3), []
     for count in (1, 2, 5):

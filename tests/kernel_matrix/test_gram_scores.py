@@ -1,4 +1,4 @@
-"""Scores from a Gram matrix: rows that pass, scores that are remembered, batches, borrowed room."""
+"""Scores from a Gram matrix: rows that pass, batches, borrowed room."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.kernel_matrix.test_gram import KINDS, matrix_of, small_store
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("models", [1, 3])
 def test_sums_of_rows_that_pass(kind, dtype, models, monkeypatch):
-    monkeypatch.setattr("pegasos.kernel_matrix.blocks.LEFT_ROWS", 4)
+    monkeypatch.setattr("pegasos.kernel_matrix.side.LEFT_ROWS", 4)
     monkeypatch.setattr("pegasos.kernel_matrix.blocks.TILE_VALUES", 24)
     monkeypatch.setattr("pegasos.kernel_matrix.blocks.CHUNK", 8)
     gram, K = matrix_of(30, kind=kind, dtype=dtype)
@@ -21,7 +21,7 @@ def test_sums_of_rows_that_pass(kind, dtype, models, monkeypatch):
     Z = np.ones((30, models))
     gram.add_passing(chosen, c, Z)
     np.testing.assert_allclose(Z, 1.0 + K[:, chosen] @ c, atol=1e-12 + 4.0 * gram.rounding * 11)
-    assert (gram.evaluations, gram.used) == (11 * 30, 0)
+    assert (gram.evaluations, gram.kept.used) == (11 * 30, 0)
 
 
 @pytest.mark.fast

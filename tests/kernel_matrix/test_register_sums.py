@@ -7,7 +7,7 @@ from scipy import sparse
 
 from pegasos.data.rows import as_rows
 from pegasos.dispatch import compiled
-from pegasos.kernel_matrix.blocks import sparse_products
+from pegasos.kernel_matrix.products import sparse_products
 from pegasos.kernel_matrix.register_sums import LINE, STRIP, in_strips
 from pegasos.numba_private.register_sums import weighted_strip
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pegasos.kernel_matrix.gram import Gram
 from pegasos.parallel import one_blas_thread
-from pegasos.problem.kernels import is_psd
+from pegasos.problem.geometry import geometry
 
 FEW_ROWS = 2000  # are tested all together
 BLOCKS, BLOCK_ROWS = 8, 512
@@ -31,7 +31,7 @@ class Definiteness(NamedTuple):
 
 def definiteness(rows: Any, seed: int) -> Definiteness:
     """Find out, as far as can be, whether the kernel of these rows is positive semi-definite."""
-    known = is_psd(rows.kernel) if isinstance(rows, Gram) else True
+    known = geometry(rows).is_psd
     if known is not None:
         return Definiteness(known)
     if rows.is_indefinite:

@@ -27,18 +27,7 @@ from pegasos.certificate.offer import (
     Means,
     Offer,
     dual_weights,
-    rounding_of_weights,
     write_feasible,
-)
-from pegasos.certificate.scores import (
-    Offered,
-    Scores,
-    add_lengths,
-    kernel_scores,
-    linear_scores,
-    make_exact,
-    radii,
-    sharper,
 )
 from pegasos.certificate.terms import (
     ABS,
@@ -56,12 +45,13 @@ from pegasos.certificate.terms import (
     write_room,
 )
 from pegasos.data.rows import FloatArray
-from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.scores import make_exact
 from pegasos.problem.bias import Balance, best_bias
 from pegasos.problem.gap import GAIN, GAP
-from pegasos.problem.geometry import as_stored, combination, distances
+from pegasos.problem.geometry import geometry, rounding_of_weights
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Problem, blocks
+from pegasos.problem.scores import Offered, Scores, add_lengths, linear_scores, sharper
 
 
 class Point(NamedTuple):
@@ -111,7 +101,7 @@ def evaluate(
     """
     dual = dual_weights(problem, offer, means)
     W, b = offer.iterate or (dual.W, problem.bias_scale * dual.beta)
-    W = as_stored(problem.rows, W)
+    W = geometry(problem.rows).as_stored(W)
     if offer.iterate is not None and W is offer.iterate[0]:
         W = W.copy()  # the solver may go on writing into what it offered
     scored = scores_of(problem, W, offer, means)
@@ -133,12 +123,10 @@ def is_hidden(found: Evaluation, target: float) -> bool:
 
 def scores_of(problem: Problem, W: FloatArray, offer: Offer | None, means: Means) -> Scores:
     """Write the scores of weights into scratch; those offered may serve if W is nearly w(a)."""
-    if not isinstance(problem.rows, Gram):
-        return linear_scores(problem, W, means.scratch, means.extent)
-    offered = None
+    space, offered = geometry(problem.rows), None
     if offer is not None and offer.scores is not None:
-        offered = Offered(combination(problem, offer.scale * offer.A), offer.scores)
-    return kernel_scores(problem.rows, W, means.scratch, offered, means.random)
+        offered = Offered(space.combination(problem, offer.scale * offer.A), offer.scores)
+    return space.bounded_scores(W, means.scratch, means.extent, offered, means.random)
 
 
 def chosen_bias(
@@ -165,12 +153,12 @@ def bounded(
     scored: Scores,
 ) -> Evaluation:
     """Bound primal and gap from above, and the dual from below."""
-    n, K = scored.Z.shape
+    space, (n, K) = geometry(problem.rows), scored.Z.shape
     sums = np.zeros((ROWS_OF_SUMS, K))
     add_terms(problem.costs, offer.A, scored.Z, radius_of(problem, scored), dual.balance, b, sums)
     sums /= problem.S
     adding = (n + 8) * EPS  # what adding up n terms may lose
-    square, square_a, distance = distances(problem.rows, W, dual.W, scored.Z)
+    square, square_a, distance = space.distances(W, dual.W, scored.Z)
     if problem.bias_scale > 0.0:
         beta = b / problem.bias_scale
         square, square_a = square + beta**2, square_a + dual.beta**2
@@ -182,13 +170,13 @@ def bounded(
     gap_room = sums[GAP_ROOM] + adding * terms + imbalance(problem, sums, b)
     if not isinstance(problem.costs.loss, Hinge | SquaredHinge | EpsilonInsensitive):
         gap_room = gap_room + 16.0 * EPS * sums[SIZE]  # a term is a difference, for other losses
-    far = np.sqrt(distance + distance_room(problem, W, dual.W, distance, scored)) + dual.error
+    far = np.sqrt(distance + space.distance_error(W, dual.W, distance, scored)) + dual.error
     primal, gap = half * square + losses, terms + half * distance
     hidden = gap_room + half * (far**2 - distance) + 2.0 * room  # the primal may be off either way
-    if isinstance(problem.rows, Gram):  # rounding may have made a square norm negative, so 0
+    if space.is_expansion:  # rounding may have made a square norm negative, so 0
         direct = sums[GAIN] - half * square_a
         gap = np.where(square > 0.0, gap, np.maximum(gap, primal - direct))
-    hidden = hidden + half * noise_of(problem, W, dual.W)
+    hidden = hidden + half * space.noise(W, dual.W)
     is_exact = is_perfect(problem, W, b, primal, room)
     room, hidden = (np.where(is_exact, 0.0, part) for part in (room, hidden))
     primal, gap = primal + room, gap + hidden
@@ -216,17 +204,6 @@ def is_perfect(
     return is_zero & ~W.any(axis=0) & ((room == 0.0) | (problem.costs.Y == b).all(axis=0))
 
 
-def noise_of(problem: Problem, W: FloatArray, V: FloatArray) -> FloatArray:
-    """Return what negative eigenvalues that a test of the kernel let pass may do to square norms.
-
-    With `noise` on its diagonal the kernel matrix is positive semi-definite.
-    """
-    if not isinstance(problem.rows, Gram) or problem.rows.noise == 0.0:
-        return np.zeros(W.shape[1])
-    squares = np.einsum("jk,jk->k", W, W) + np.einsum("jk,jk->k", V, V)
-    return np.asarray(problem.rows.noise * squares)
-
-
 def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:
     """Bound what sum_i s_i a_i lacks to 0, under a free bias, may add to a gap.
 
@@ -238,16 +215,6 @@ def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:
     total = np.abs(sums[BALANCE] + sums[LOST])
     fraction = np.divide(2.0 * total, sums[ABS], out=np.zeros_like(total), where=sums[ABS] > 0.0)
     return np.asarray(3.0 * np.abs(b) * total + 2.0 * fraction * (sums[SIZE] + sums[GAP]))
-
-
-def distance_room(
-    problem: Problem, W: FloatArray, V: FloatArray, distance: FloatArray, scored: Scores
-) -> FloatArray:
-    """Bound the error of distance = ||w - w(a)||^2."""
-    if W is V or not isinstance(problem.rows, Gram):
-        return np.asarray((len(W) + 16) * EPS * distance)
-    radius = scored.radius + radii(problem.rows, V, scored.Z, slice(None), problem.rows.rounding)
-    return np.einsum("jk,jk->k", np.abs(W - V), radius)
 
 
 def what_decides(
@@ -265,7 +232,7 @@ def what_decides(
     With features, their sizes row by row; with a kernel, in double precision the scores of those
     rows that have most of the room, until no more than `spare` (K,) is left: support vectors.
     """
-    if isinstance(problem.rows, Gram):
+    if geometry(problem.rows).is_expansion:
         room = np.zeros_like(scored.Z)
         radius = radius_of(problem, scored)
         write_room(problem.costs, offer.A, scored.Z, radius, dual.balance, b, room)
@@ -277,7 +244,7 @@ def what_decides(
             problem.rows, problem.costs.weights, start, stop, means.scratch, lengths
         )  # fmt: skip
     dual = dual._replace(error=rounding_of_weights(problem, lengths))
-    scored = linear_scores(problem, W, means.scratch, means.extent)
+    scored = linear_scores(problem.rows, W, means.scratch, means.extent)
     return dual, sharper(problem, W, scored, means.extent)
 
 

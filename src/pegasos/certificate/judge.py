@@ -11,8 +11,7 @@ from pegasos.certificate.gap import Evaluation, Point, evaluate, negative_slopes
 from pegasos.certificate.offer import Offer, means_for
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
-from pegasos.kernel_matrix.gram import Gram
-from pegasos.problem.geometry import write_scores
+from pegasos.problem.geometry import geometry
 from pegasos.problem.line import best_steps
 from pegasos.problem.losses import is_smooth
 from pegasos.problem.objective import Problem
@@ -115,10 +114,11 @@ class Judge:
         three passes over the features, so it is left for runs that take long.
         """
         self.searched += 1
-        if self.searched < SEARCHES_FROM or isinstance(self.problem.rows, Gram):
+        space = geometry(self.problem.rows)
+        if self.searched < SEARCHES_FROM or space.is_expansion:
             return []
         Z, D = self.scratch, np.empty_like(self.scratch)
-        write_scores(self.problem.rows, self.W, D)
+        space.write_scores(self.W, D)
         D -= Z
         V, c = self.W - new.W, self.b - new.b
         across, along = np.einsum("jk,jk->k", new.W, V), np.einsum("jk,jk->k", V, V)
@@ -149,7 +149,7 @@ class Judge:
         out larger; models of earlier offers give way if these are good enough.
         """
         rows, taken = self.problem.rows, self.is_latest
-        if not self.audited.any() or not isinstance(rows, Gram) or offer.A is None:
+        if not self.audited.any() or offer.A is None:  # nothing but kernel matrices is audited
             return
         if rows.values_lacking(self.W) > CHEAP * rows.evaluations:
             return
@@ -180,8 +180,8 @@ class Judge:
         Either what decides was computed exactly, and the optimum of coarse values is too far from
         the true one; or rounding hides so much that it must be, or all that is left.
         """
-        latest, rows = self.latest, self.problem.rows
-        if not isinstance(rows, Gram) or not rows.can_be_wider:
+        latest = self.latest
+        if not geometry(self.problem.rows).can_be_wider:
             return False
         rest = latest.gap - latest.hidden
         is_coarse = latest.hidden > TOO_COARSE * tol * (latest.primal - rest)

@@ -6,16 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.certificate.scores import Extent, extent
-from pegasos.certificate.terms import EPS
 from pegasos.data.order import Draws
-from pegasos.data.rows import FloatArray, shape
+from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
-from pegasos.kernel_matrix.gram import Gram
 from pegasos.problem.bias import Balance, balances, feasible, untouched
-from pegasos.problem.geometry import combination, square_norms
+from pegasos.problem.geometry import geometry
 from pegasos.problem.losses import gain
 from pegasos.problem.objective import Problem, weight
+from pegasos.problem.scores import Extent
 
 
 class Offer(NamedTuple):
@@ -41,7 +39,8 @@ class Means(NamedTuple):
 
 def means_for(problem: Problem, seed: int = 0) -> Means:
     """Return what evaluations of a problem work with."""
-    return Means(np.zeros(problem.costs.Y.shape), extent(problem), Draws(seed))
+    extent = geometry(problem.rows).extent(problem)
+    return Means(np.zeros(problem.costs.Y.shape), extent, Draws(seed))
 
 
 class DualWeights(NamedTuple):
@@ -62,19 +61,19 @@ def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
     Where there are two ways to balance, each model takes the one with its larger dual value.
     """
     A, scratch, K = offer.A, means.scratch, offer.A.shape[1]
-    is_free = problem.is_free
+    space, is_free = geometry(problem.rows), problem.is_free
     candidates = balances(problem, A, offer.scale) if is_free else [untouched(K, offer.scale)]
     best: Any = None
     for balance in candidates:
         write_feasible(problem.costs, A, balance, scratch)
-        W = combination(problem, scratch)
+        W = space.combination(problem, scratch)
         totals = np.zeros((3, K))
         add_gains(problem.costs, scratch, totals)
         beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
-        error = _weights_error(problem, W, totals[2], means.extent)
+        error = space.weights_error(problem, W, totals[2], means.extent)
         if len(candidates) == 1:
             return DualWeights(W, beta, balance, error)
-        dual = totals[0] / problem.S - 0.5 * problem.lam * square_norms(problem.rows, W)
+        dual = totals[0] / problem.S - 0.5 * problem.lam * space.square_norms(W)
         if best is None:
             best = dual, DualWeights(W, beta, balance, error)
             continue
@@ -84,20 +83,6 @@ def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
         ):
             np.copyto(into, new, where=better)
     return best[1]
-
-
-def _weights_error(problem: Problem, W: FloatArray, total: FloatArray, known: Extent) -> FloatArray:
-    """Bound what rounding moves w(a) by, without a pass; `total` is sum_i |s_i a_i|."""
-    if isinstance(problem.rows, Gram):
-        return np.asarray(16.0 * EPS * (np.sqrt(np.abs(problem.rows.diagonal)) @ np.abs(W)))
-    longest = np.sqrt(known.values) * known.largest + problem.bias_scale
-    return rounding_of_weights(problem, longest * total)
-
-
-def rounding_of_weights(problem: Problem, lengths: FloatArray) -> FloatArray:
-    """Bound what rounding moves w(a) by, given sum_i |s_i a_i| ||x_i||."""
-    n, _ = shape(problem.rows)
-    return np.asarray((n + 8) * EPS * lengths / (problem.lam * problem.S))
 
 
 @compiled

@@ -17,30 +17,18 @@ where the first interval is wide: the duals have hardly any room, as with one cl
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pegasos.certificate.gap import Point
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.terms import EPS
-from pegasos.data.rows import FloatArray, shape
+from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
-from pegasos.kernel_matrix.gram import Kernelized
+from pegasos.kernel_matrix.geometry import few_at_hand
 from pegasos.problem.bias import feasible, slopes_bracket
-from pegasos.problem.geometry import (
-    SAMPLED_ROWS,
-    combination,
-    distances_to,
-    expansion_error,
-    inner_products,
-    push_scores,
-    scores_room,
-    square_norm_of,
-    typical_point,
-    write_scores,
-)
+from pegasos.problem.geometry import geometry, square_norm_of
 from pegasos.problem.losses import gain, lower, upper
 from pegasos.problem.objective import Problem, weight
 
@@ -70,8 +58,9 @@ def locate_bias(problem: Problem, judge: Judge, radius: FloatArray, norm: FloatA
         if np.all(found.high - found.low <= NARROW * np.ptp(problem.costs.Y, axis=0)):
             return found
     if found is None or not np.isfinite(found.low).any():
-        origin, unknown = typical_point(problem.rows, judge.W), np.full_like(radius, np.inf)
-        found = Located(origin, square_norm_of(problem.rows, origin), -unknown, unknown)
+        space, unknown = geometry(problem.rows), np.full_like(radius, np.inf)
+        origin = space.typical_point(judge.W)
+        found = Located(origin, square_norm_of(space, origin), -unknown, unknown)
     low, high = from_scores(problem, judge, radius, found.origin, found.square)
     return found._replace(low=np.fmax(low, found.low), high=np.fmin(high, found.high))
 
@@ -86,37 +75,33 @@ def from_dual(
 
     As far as m_k is from that mean, w* within its ball makes intervals wider.
     """
-    rows, C = problem.rows, room_of(problem, judge, point)
+    space, C = geometry(problem.rows), room_of(problem, judge, point)
     low, high, tau = dual_interval(problem, judge, point, C)
-    M = combination(problem, C)
+    M = space.combination(problem, C)
     M *= np.divide(problem.lam, tau, out=np.zeros_like(tau), where=tau > 0.0)
-    if isinstance(rows, Kernelized):
-        Z, size = scores_of_weights(problem, judge), np.sqrt(np.abs(rows.diagonal)) @ M
-        error = np.einsum("jk,jk->k", M, room_of_scores(problem, judge, Z))
-        error += 32.0 * EPS * size * (norm + radius)
-    else:
-        Z, known = judge.W, judge.means.extent
-        longest = math.sqrt(known.values) * known.largest
-        error = (sum(shape(rows)) + 32) * EPS * longest * (norm + radius)
+    Z = errors = None
+    if space.is_expansion:
+        Z = scores_of_weights(problem, judge)
+        errors = room_of_scores(problem, judge, Z)
+    error = space.product_error(M, errors, judge.means.extent, norm + radius)
     is_known = tau > 0.0
     origin = M[:, 0] if len(tau) == 1 else M @ (is_known / max(1, is_known.sum()))
-    room = error + radius * distances_to(rows, origin, M)
-    middle = np.einsum("jk,jk->k", M, Z)
-    return Located(origin, square_norm_of(rows, origin), low - middle - room, high - middle + room)
+    room = error + radius * space.distances_to(origin, M)
+    middle = np.einsum("jk,jk->k", M, space.functional(judge.W, Z))
+    square = square_norm_of(space, origin)
+    return Located(origin, square, low - middle - room, high - middle + room)
 
 
 def room_of(problem: Problem, judge: Judge, point: Point) -> FloatArray:
     """Return c (n, K), at 0 for all but some rows of a kernel matrix: m shall be cheap to use."""
-    rows = problem.rows
-    if not isinstance(rows, Kernelized):
+    if not geometry(problem.rows).is_expansion:
         judge.has_scores = False
         write_room_of_duals(problem.costs, *point, judge.scratch)
         return judge.scratch
     C = np.zeros_like(judge.scratch)
     write_room_of_duals(problem.costs, *point, C)
-    used = rows.at_hand(np.flatnonzero(C.any(axis=1)))
     others = np.ones(len(C), dtype=np.bool_)
-    others[used[:: max(1, len(used) // SAMPLED_ROWS)]] = False
+    others[few_at_hand(problem.rows, C)] = False
     C[others] = 0.0
     return C
 
@@ -175,16 +160,14 @@ def from_scores(
     problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray, square: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the intervals for b* + <w* - w, m> that the ball allows."""
-    room: Any = 0.0
-    rows, Z = problem.rows, scores_of_weights(problem, judge)
+    space, Z = geometry(problem.rows), scores_of_weights(problem, judge)
     judge.has_scores = False
-    if isinstance(rows, Kernelized):
-        room = room_of_scores(problem, judge, Z)
-    shift = inner_products(rows, origin, judge.W, Z)
+    room = room_of_scores(problem, judge, Z)
+    shift = np.asarray(origin @ space.functional(judge.W, Z))
     Z -= shift
     ends: list[float] = []
     for side, push in ((0, 1.0), (1, -2.0)):  # pushed up, then pushed down
-        push_scores(rows, origin, square, push * radius, Z)
+        space.push_scores(origin, square, push * radius, Z)
         np.add(Z, push * room, out=Z)
         for k in range(Z.shape[1]):
             floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
@@ -199,14 +182,14 @@ def from_scores(
 
 
 def room_of_scores(problem: Problem, judge: Judge, Z: FloatArray) -> FloatArray:
-    """Bound the errors of the scores of a kernel's models, those that were audited included."""
-    room = scores_room(problem.rows, Z, *expansion_error(problem.rows, judge.W))
+    """Bound the errors of the models' scores, those that were audited included."""
+    room = geometry(problem.rows).score_errors(judge.W, Z)
     return np.maximum(room, judge.latest.scored.radius) if judge.has_scores else room
 
 
 def scores_of_weights(problem: Problem, judge: Judge) -> FloatArray:
     """Return the scores (n, K) of the judged weights, in the judge's scratch."""
     if not judge.has_scores:
-        write_scores(problem.rows, judge.W, judge.scratch)
+        geometry(problem.rows).write_scores(judge.W, judge.scratch)
         judge.has_scores = True
     return judge.scratch

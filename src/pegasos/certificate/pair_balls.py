@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.class_pairs import add_pair_scores
-from pegasos.problem.geometry import scores_room
+from pegasos.kernel_matrix.pair_scores import add_pair_scores
+from pegasos.kernel_matrix.scores import scores_room
 
 
 @dataclass(frozen=True)

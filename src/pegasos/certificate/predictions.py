@@ -30,14 +30,8 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.optimal_bias import locate_bias
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
-from pegasos.kernel_matrix.gram import Kernelized
-from pegasos.problem.geometry import (
-    expansion_error,
-    push_scores,
-    scores_room,
-    square_norms,
-    write_scores,
-)
+from pegasos.kernel_matrix.scores import scores_room
+from pegasos.problem.geometry import geometry
 from pegasos.problem.objective import Problem
 
 ROUNDING = 16.0 * EPS  # of a number: what a few operations may do to it
@@ -73,10 +67,10 @@ class Ball:
 
     def scores_and_bounds(self, rows: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the scores of the centre without bias, and the bounds."""
-        Z = np.empty((shape(rows)[0], self.centre.shape[1]))
-        write_scores(rows, self.centre, Z)
+        space, Z = geometry(rows), np.empty((shape(rows)[0], self.centre.shape[1]))
+        space.write_scores(self.centre, Z)
         room = np.zeros_like(Z)
-        push_scores(rows, self.origin, self.square, self.radius, room)
+        space.push_scores(self.origin, self.square, self.radius, room)
         if self.expansion is not None:
             room += scores_room(rows, Z, *self.expansion)
         low, high = Z + self.low, Z + self.high
@@ -87,16 +81,11 @@ class Ball:
 
 def ball(problem: Problem, judge: Judge) -> Ball:
     """Derive from a judged fit where its optimum lies."""
-    rows, W = problem.rows, judge.W
+    W = judge.W
     radius = np.sqrt(np.maximum(0.0, judge.gap / problem.lam - 0.25 * judge.distance))
     radius = (1.0 + ROUNDING) * (radius + 0.5 * np.sqrt(judge.distance))
-    if isinstance(rows, Kernelized):
-        norm, error = np.sqrt(2.0 * judge.primal / problem.lam), np.zeros_like(radius)
-        expansion = expansion_error(rows, W)
-    else:
-        norm, expansion = np.sqrt(square_norms(rows, W)), None
-        error = (shape(rows)[1] + 32) * EPS * norm
-        radius += error
+    norm, error, expansion = geometry(problem.rows).size(W, 2.0 * judge.primal / problem.lam)
+    radius += error
     origin, square, low, high = None, problem.bias_scale**2, judge.b, judge.b
     if problem.is_free:
         origin, square, low, high = locate_bias(problem, judge, radius, norm)

@@ -12,9 +12,9 @@ from pegasos.data.rows import FloatArray, Rows, as_rows, float_type
 from pegasos.data.validate import checked_rows
 from pegasos.errors import InvalidParameter, NotCertified
 from pegasos.estimators.base import CertifiedEstimator
-from pegasos.kernel_matrix.blocks import matrix
 from pegasos.kernel_matrix.checks import check_dense, check_precomputed, check_symmetric
-from pegasos.kernel_matrix.gram import Cross
+from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.kernel_matrix.side import matrix
 from pegasos.problem.gamma import check_gamma, resolved_gamma
 from pegasos.problem.kernels import KERNELS, Custom, Kernel, Precomputed, kernel_of
 from pegasos.problem.objective import Problem

@@ -15,13 +15,13 @@ from pegasos.estimators.kernel import KernelEstimator
 from pegasos.estimators.labelled import Labelled
 from pegasos.estimators.labels import Labels
 from pegasos.estimators.parameters import one_of
-from pegasos.kernel_matrix.blocks import matrix
 from pegasos.kernel_matrix.checks import check_dense
-from pegasos.kernel_matrix.gram import Cross
+from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.kernel_matrix.pair_scores import add_pair_scores
+from pegasos.kernel_matrix.side import matrix
 from pegasos.one_vs_one.models import PairExpansion, Pairs, Task
 from pegasos.parallel import ranges
 from pegasos.problem import votes
-from pegasos.problem.class_pairs import add_pair_scores
 from pegasos.problem.kernels import Precomputed
 from pegasos.solvers.refusals import check_models_and_shape, check_multiclass_and_shape
 

@@ -12,9 +12,9 @@ from pegasos.data.validate import checked_rows
 from pegasos.estimators.base import CertifiedEstimator
 from pegasos.estimators.parameters import threads_of
 from pegasos.parallel import limited_to
-from pegasos.problem.geometry import write_scores
 from pegasos.problem.objective import Problem
 from pegasos.problem.scaling import weight_behind
+from pegasos.problem.scores import write_scores
 from pegasos.solve import Solution
 from pegasos.solvers.pegasos.stream import Stream, stream_after_fit
 

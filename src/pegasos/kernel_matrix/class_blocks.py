@@ -20,9 +20,12 @@ import numpy as np
 
 from pegasos.data.rows import Rows, as_rows, float_type, shape
 from pegasos.dispatch import compiled, inlined
-from pegasos.kernel_matrix.blocks import Filled, Side, fill, left_rows, matrix, side
-from pegasos.kernel_matrix.gram import Gram, diagonal, quickest
+from pegasos.kernel_matrix.blocks import Filled, fill
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.kernelized import diagonal
 from pegasos.kernel_matrix.memory import note_store
+from pegasos.kernel_matrix.side import Side, left_rows, matrix, quickest, side
+from pegasos.kernel_matrix.store import RowStore
 from pegasos.parallel import cores, each
 from pegasos.problem.kernels import Kernel, Precomputed, is_psd
 
@@ -54,13 +57,9 @@ class PairGram(Gram):
         self.evaluations = self.hits = self.misses = 0
         self.noise, self.is_indefinite = 0.0, False
         self.diagonal, self.precision = blocks.diagonal[chosen], blocks.precision
-        self.room, self.parts, self.store = room, parts, room[: n * n].reshape(n, n)
-        self.capacity, self.block_rows = n, n
-        self.scratch_rows, self.tiles = 1, 1
-        self.slot_of = np.full(n, -1, dtype=np.int32)
-        self.owner = np.full(n, -1, dtype=np.int32)
-        self.last_use = np.zeros(n, dtype=np.int64)
-        self.used = self.clock = 0
+        self.room, self.parts = room, parts
+        self.kept = RowStore(n, room[: n * n].reshape(n, n))
+        self.block_rows, self.scratch_rows, self.tiles = n, 1, 1
 
     @cached_property
     def rows(self) -> Rows:

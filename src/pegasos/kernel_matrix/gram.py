@@ -1,10 +1,9 @@
 """The kernel matrix of the training rows, of which no more is computed or kept than needed.
 
-Whole rows of the matrix are kept in a store with a memory budget; the row that was used least
-recently makes room. Every kernel value that is computed is counted: the papers' unit of cost.
+Whole rows of the matrix are kept in a store with a memory budget (`store`). Every kernel value that
+is computed is counted: the papers' unit of cost.
 
-To whoever certifies or predicts, a Gram matrix is a container of rows: weights `W` of shape (n, K)
-are the coefficients of an expansion  w_k = sum_j W[j, k] phi(x_j).
+To whoever certifies or predicts, a Gram matrix is a container of rows (`kernelized`).
 """
 
 from __future__ import annotations
@@ -14,137 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.compress import compressed
-from pegasos.data.rows import (
-    DenseRows,
-    FloatArray,
-    Rows,
-    float_type,
-    shape,
-    stored_bytes,
-    stored_values,
-)
+from pegasos.data.rows import FloatArray, Rows, float_type, shape, stored_bytes, stored_values
 from pegasos.dispatch import compiled
-from pegasos.kernel_matrix.blocks import (
-    TILE_VALUES,
-    TILES,
-    Filled,
-    Side,
-    add_sums,
-    all_square_norms,
-    fill,
-    left_rows,
-    matrix,
-    side,
-)
+from pegasos.kernel_matrix.blocks import TILE_VALUES, TILES, Filled, add_sums, fill
+from pegasos.kernel_matrix.kernelized import SCRATCH_VALUES, Kernelized, diagonal
 from pegasos.kernel_matrix.memory import note_store
-from pegasos.kernel_matrix.sums import add_products, add_rows
-from pegasos.parallel import each, one_blas_thread, ranges
-from pegasos.problem.kernels import (
-    Custom,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Precomputed,
-    finish,
-    is_of_distance,
-    is_psd,
-    left_factor,
-)
+from pegasos.kernel_matrix.register_sums import add_products
+from pegasos.kernel_matrix.side import Side, is_narrow, left_rows, quickest, side
+from pegasos.kernel_matrix.store import SQUARE, RowStore, add_weighted, gather
+from pegasos.parallel import each, ranges
+from pegasos.problem.kernels import Custom, Kernel, Precomputed, is_of_distance, is_psd
 
 SHARE_OF_COPY = 0.1  # of the memory budget, for rows in compressed form
-FEW = 0.3  # share of values that are not 0, below which products of compressed rows are quicker
 SHARE_OF_BLOCKS = 0.25  # of the memory budget, for what is not kept; the store takes the rest
 SHARE_OF_TILES = 0.125  # for tiles that are computed at a time; more cores than tiles wait
-COLUMNS = 4096  # of the matrix that one thread adds up at a time
-SCRATCH_VALUES = 2_000_000  # kernel values computed at a time that will not be kept
 VALUES_AT_A_TIME = 64_000_000  # computed before anybody looks up
-SQUARE = 64  # rows and columns that are mirrored together: they fit a cache
-NARROW = 50  # columns of dense rows: a Gaussian of fewer costs less to compute than to store
 SHORT = 200  # values of a row of the data: so many products cost as much as to touch new memory
 ENOUGH = 256  # places of an expansion that stand for all of them
 LEAST_ROWS = 4  # that a store holds, however small the budget
-
-
-class Kernelized:
-    """Rows in the feature space of a kernel, seen through expansions over `m` other rows.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and coefficients, (n, m).
-    diagonal : ndarray of shape (n,)
-        K(x_i, x_i).
-    precision : dtype
-        Of the kernel values.
-    rounding : float
-        Typical error of a kernel value, against sqrt(K(x, x) K(z, z)).
-    """
-
-    kernel: Kernel
-    shape: tuple[int, int]
-    diagonal: FloatArray
-    precision: Any
-    is_indefinite: bool = False
-
-    @property
-    def size(self) -> int:
-        """Values that a pass over all rows may read."""
-        return self.shape[0] * self.shape[1]
-
-    @property
-    def rounding(self) -> float:
-        """Typical error of a kernel value, against sqrt(K(x, x) K(z, z))."""
-        raise NotImplementedError
-
-    def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
-        """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
-        raise NotImplementedError
-
-    def at_hand(self, coefficients: Any) -> Any:
-        """Return those places of an expansion that are cheapest to use."""
-        return coefficients
-
-
-class Cross(Kernelized):
-    """New rows against the rows of an expansion, or some `columns` of them; nothing is kept."""
-
-    def __init__(self, kernel: Kernel, rows: Rows, others: Rows, columns: Any = None) -> None:
-        self.kernel, self.rows, self.others, self.columns = kernel, rows, others, columns
-        self.shape = shape(rows)[0], shape(others)[0] if columns is None else len(columns)
-        self.precision = np.promote_types(float_type(rows), float_type(others))
-
-    @cached_property
-    def sides(self) -> tuple[Side, Side]:
-        """New rows and those of the expansion, prepared."""
-        right = side(self.kernel, self.others)
-        left = side(self.kernel, self.rows, right)
-        return quickest(self.kernel, left, stored_bytes(self.rows) // 2), right
-
-    @property
-    def rounding(self) -> float:
-        return max(part.error for part in self.sides)
-
-    @cached_property
-    def diagonal(self) -> FloatArray:  # type: ignore[override]
-        return diagonal(self.kernel, self.rows)
-
-    @one_blas_thread
-    def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
-        used = np.flatnonzero(B.any(axis=1))
-        if len(used) == 0:
-            return
-        (left, right), B = self.sides, B[used]
-        used = used if self.columns is None else self.columns[used]
-        if not isinstance(self.kernel, Precomputed | Custom):
-            add_sums(self.kernel, right, used, left, B, Z)
-            return
-        length = max(1, SCRATCH_VALUES // len(used))
-        scratch = np.empty((min(self.shape[0], length), len(used)), dtype=self.precision)
-        for first, stop in ranges(self.shape[0], length):
-            places = np.arange(stop - first)
-            fill(self.kernel, left, places + first, right, used, Filled(scratch, places))
-            Z[first:stop] += scratch[: stop - first] @ B
 
 
 class Gram(Kernelized):
@@ -154,10 +40,8 @@ class Gram(Kernelized):
     ----------
     side : Side
         The rows as they are multiplied: compressed, if they are dense and mostly zeros.
-    store : ndarray of shape (capacity, n)
+    kept : RowStore
         Kept rows of the matrix, in the precision of the data.
-    slot_of : ndarray of shape (n,)
-        Where a row is in the store; -1 if it is not.
     block_rows : int
         Rows whose mutual kernel values (`square_block`) fit the budget beside the store.
     evaluations, hits, misses : int
@@ -196,13 +80,35 @@ class Gram(Kernelized):
         copied = 0 if self.side.rows is rows else stored_bytes(self.side.rows)
         room = int((1.0 - SHARE_OF_BLOCKS) * budget) - gathered - self.tiles * of_tile - copied
         room //= max(1, n * itemsize)
-        self.capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
-        self.store = np.empty((self.capacity, n), dtype=self.precision)  # touched when used
-        note_store(self, self.store.nbytes)
-        self.slot_of = np.full(n, -1, dtype=np.int32)
-        self.owner = np.full(self.capacity, -1, dtype=np.int32)
-        self.last_use = np.zeros(self.capacity, dtype=np.int64)
-        self.used = self.clock = 0
+        capacity = int(max(min(LEAST_ROWS, n), min(n, room)))
+        values = np.empty((capacity, n), dtype=self.precision)  # touched when used
+        note_store(self, values.nbytes)
+        self.kept = RowStore(n, values)
+
+    @property
+    def store(self) -> Any:
+        """Values of the kept rows, (capacity, n)."""
+        return self.kept.values
+
+    @property
+    def slot_of(self) -> Any:
+        """Where a row is in the store, (n,); -1 if it is not."""
+        return self.kept.slot_of
+
+    @property
+    def last_use(self) -> Any:
+        """When the places of the store were used last, (capacity,)."""
+        return self.kept.last_use
+
+    @property
+    def clock(self) -> int:
+        """What uses of rows are marked with."""
+        return self.kept.clock
+
+    @property
+    def capacity(self) -> int:
+        """Rows that the store holds at most."""
+        return self.kept.capacity
 
     @property
     def rounding(self) -> float:
@@ -215,7 +121,7 @@ class Gram(Kernelized):
 
     def widen(self) -> None:
         """From now on compute and keep kernel values in double precision; forget all others."""
-        self.store = np.empty((0, self.n))  # before the new one takes its place
+        self.kept = RowStore(self.n, np.empty((0, self.n)))  # before the new one takes its place
         self._set_up(self.in_double, np.dtype(np.float64))
 
     def values(self, chosen: Any, others: Any | None = None) -> Any:
@@ -227,17 +133,17 @@ class Gram(Kernelized):
         return out
 
     def at_hand(self, coefficients: Any) -> Any:
-        kept = coefficients[self.slot_of[coefficients] >= 0]
+        kept = coefficients[self.kept.has(coefficients)]
         return kept if len(kept) >= min(ENOUGH, len(coefficients)) else coefficients
 
     def kept_first(self, rows: Any) -> Any:
         """Return the rows in another order: those in the store come first."""
-        is_kept = self.slot_of[rows] >= 0
+        is_kept = self.kept.has(rows)
         return np.concatenate([rows[is_kept], rows[~is_kept]])
 
     def spare(self, m: int) -> Any:
         """Return room for m x m values; in the unused part of the store, until rows need it."""
-        unused = self.store.reshape(-1)[self.used * self.n :]
+        unused = self.kept.unused()
         room = unused if len(unused) >= m * m else np.empty(m * m, dtype=self.precision)
         return room[: m * m].reshape(m, m)
 
@@ -263,31 +169,22 @@ class Gram(Kernelized):
         There may be no more of them than the store holds.
         """
         chosen = np.asarray(chosen)
-        self.clock += 1
-        slots = self.slot_of[chosen]
-        is_kept = slots >= 0
-        self.last_use[slots[is_kept]] = self.clock
-        missing = chosen[~is_kept]
+        missing = self.kept.request(chosen)
         self.hits += len(chosen) - len(missing)
         self.misses += len(missing)
         if len(missing):
-            places = self._free(len(missing))
+            places = self.kept.make_room(len(missing))
             self._compute(missing, None, self.store, places)
-            self.owner[places], self.slot_of[missing] = missing, places
-            self.last_use[places] = self.clock
-            slots = self.slot_of[chosen]
-        return slots
+            self.kept.enter(missing, places)
+        return self.slot_of[chosen]
 
     def held(self) -> dict[str, Any]:
         """Return which rows are held, and their values, as plain data (`state`)."""
-        used = self.used
         return {
             "budget": self.budget,
             "precision": self.precision.str,
-            "values": self.store[:used],
-            "owner": self.owner[:used],
-            "last_use": self.last_use[:used],
-            "counts": (self.clock, self.evaluations, self.hits, self.misses),
+            "kept": self.kept.contents(),
+            "counts": (self.evaluations, self.hits, self.misses),
             "noise": self.noise,
             "is_indefinite": self.is_indefinite,
         }
@@ -296,17 +193,12 @@ class Gram(Kernelized):
         """Hold the rows that another matrix of the same rows held; take on its memory budget."""
         is_wider = held["precision"] != self.precision.str
         if is_wider or held["budget"] != self.budget:
-            self.budget, self.store = held["budget"], np.empty((0, self.n))
+            self.budget = held["budget"]
+            self.kept = RowStore(self.n, np.empty((0, self.n)))
             own = self.in_double if is_wider else side(self.kernel, self.rows)
             self._set_up(own, np.dtype(held["precision"]))
-        owner = held["owner"]
-        used = self.used = len(owner)
-        self.store[:used], self.owner[:used] = held["values"], owner
-        self.last_use[:used] = held["last_use"]
-        self.slot_of[:] = -1
-        is_taken = owner >= 0  # not where a row failed to come in
-        self.slot_of[owner[is_taken]] = np.flatnonzero(is_taken)
-        self.clock, self.evaluations, self.hits, self.misses = held["counts"]
+        self.kept.restore(held["kept"])
+        self.evaluations, self.hits, self.misses = held["counts"]
         self.noise, self.is_indefinite = held["noise"], held["is_indefinite"]
 
     def batches(self, rows: Any) -> list[Any]:
@@ -325,21 +217,6 @@ class Gram(Kernelized):
             return SCRATCH_VALUES
         width = stored_values(self.side.rows) / self.n
         return VALUES_AT_A_TIME / max(1.0, width / (50 if is_of_distance(self.kernel) else 800))
-
-    def _free(self, count: int) -> Any:
-        """Return slots for so many new rows: unused ones, then those used least recently."""
-        fresh = np.arange(self.used, min(self.capacity, self.used + count), dtype=np.int32)
-        self.used += len(fresh)
-        if len(fresh) == count:
-            return fresh
-        age = self.last_use[: self.used].copy()
-        age[fresh] = self.clock
-        rest = count - len(fresh)
-        oldest = np.argpartition(age, rest - 1)[:rest].astype(np.int32)
-        evicted = self.owner[oldest]
-        self.slot_of[evicted[evicted >= 0]] = -1  # none, where a row failed to come in
-        self.owner[oldest] = -1
-        return np.concatenate([fresh, oldest])
 
     def _compute(self, chosen: Any, others: Any | None, out: Any, places: Any, at: int = 0) -> None:
         """Write kernel values into out[places], from column `at` on."""
@@ -374,7 +251,7 @@ class Gram(Kernelized):
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]; values in the store are used."""
         used = np.flatnonzero(B.any(axis=1))
-        is_kept = self.slot_of[used] >= 0
+        is_kept = self.kept.has(used)
         self.hits += int(is_kept.sum())
         add_weighted(self.store, self.slot_of[used[is_kept]], B[used[is_kept]], Z)
         for some in self.batches(used[~is_kept]):
@@ -421,54 +298,6 @@ class Gram(Kernelized):
                 self._compute(chosen[first:stop], None, scratch, places)
                 add_weighted(scratch, places, coefficients[first:stop], Z)
         self.misses += len(chosen)
-
-
-def is_narrow(kernel: Kernel, rows: Rows) -> bool:
-    """Whether Gaussian values come at the machine's rate: of dense rows with few columns."""
-    is_dense = isinstance(kernel, Gaussian) and isinstance(rows, DenseRows)
-    return is_dense and shape(rows)[1] <= NARROW
-
-
-def quickest(kernel: Kernel, own: Side, room: int) -> Side:
-    """Return the side with its rows compressed, where that makes products quicker and fits."""
-    is_product = not (is_of_distance(kernel) or isinstance(kernel, Precomputed | Custom))
-    is_product &= not is_narrow(kernel, own.rows)
-    if isinstance(own.rows, DenseRows) and is_product and own.centre is None:
-        rows = compressed(own.rows, FEW, room)
-        return own if rows is None else own._replace(rows=rows)
-    return own
-
-
-def diagonal(kernel: Kernel, rows: Rows) -> FloatArray:
-    """Return K(x_i, x_i) of every row."""
-    n = shape(rows)[0]
-    if isinstance(kernel, Gaussian | Laplacian):
-        return np.ones(n)
-    if isinstance(kernel, Precomputed):
-        return np.array(matrix(rows, slice(None)).diagonal(), dtype=np.float64)  # not a view
-    if isinstance(kernel, Custom):
-        own, out, one = side(kernel, rows), np.empty((n, 1)), np.arange(1)
-        for i in range(n):
-            fill(kernel, own, one + i, own, one + i, Filled(out[i : i + 1], one))
-        return out[:, 0]
-    products = left_factor(kernel) * all_square_norms(rows)[:, None]
-    finish(kernel, products, None, None)
-    return np.asarray(products[:, 0])
-
-
-def add_weighted(store: Any, slots: Any, coefficients: FloatArray, Z: FloatArray) -> None:
-    """Add the weighted sum of some rows of `store` to the columns of Z, on all cores."""
-    coefficients = np.ascontiguousarray(coefficients)
-    each(lambda p: add_rows(store, slots, coefficients, *p, Z), ranges(len(Z), COLUMNS))
-
-
-@compiled
-def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """Write store[slots[a], columns[b]] into out[a, b]."""
-    for a in range(len(slots)):
-        row = store[slots[a]]
-        for b in range(len(columns)):
-            out[a, b] = row[columns[b]]
 
 
 @compiled

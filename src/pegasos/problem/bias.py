@@ -17,7 +17,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled
-from pegasos.kernel_matrix.gram import Kernelized
+from pegasos.problem.geometry import geometry
 from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
 
@@ -109,7 +109,7 @@ def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
     """Two ways to make sum_i s_i a_i = 0: project, then trim; or trim the heavier sign alone.
 
     Neither dominates; whoever certifies keeps the one with the larger dual value. A point that is
-    nearly balanced is only trimmed; so is an expansion over a kernel, because a projection would
+    nearly balanced is only trimmed; so is an expansion over rows, because a projection would
     make rows that are 0 part of it.
     """
     K = A.shape[1]
@@ -120,7 +120,7 @@ def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
         _trim(trimmed, k, positive, negative)
         if positive > negative:
             imbalance = max(imbalance, abs(positive + negative) / (positive - negative))
-    if imbalance <= NEARLY_BALANCED or isinstance(problem.rows, Kernelized):
+    if imbalance <= NEARLY_BALANCED or geometry(problem.rows).is_expansion:
         return [trimmed]
     for k in range(K):
 

@@ -8,13 +8,9 @@ pair with the r-th of the other classes. That is the layout of libsvm's `sv_coef
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-
-from pegasos.data.rows import FloatArray
-from pegasos.kernel_matrix.gram import Cross
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
@@ -33,21 +29,3 @@ def pair_numbers(n_classes: int) -> Any:
     for p, (i, j) in enumerate(pairs_of(n_classes)):
         numbers[i, j - 1] = numbers[j, i] = p
     return numbers
-
-
-def add_pair_scores(
-    crosses: Iterable[tuple[int, slice, Cross]], coefficients: FloatArray, *out: FloatArray
-) -> None:
-    """Add the scores of new rows to the columns of `out`, each of shape (n, P).
-
-    `crosses` are class, place of its rows in the expansion, and new rows against them; to each of
-    `out` belong K - 1 columns of the coefficients, (m, K - 1) side by side.
-    """
-    numbers = pair_numbers(classes_of(out[0].shape[1]))
-    for c, place, cross in crosses:
-        B = np.ascontiguousarray(coefficients[place])
-        found = np.zeros((cross.shape[0], B.shape[1]))
-        cross.add_scores(B, found)
-        for k, Z in enumerate(out):
-            width = numbers.shape[1]
-            Z[:, numbers[c]] += found[:, k * width : (k + 1) * width]

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.kernel_matrix.gaussian_panels import to_gaussian
+from pegasos.problem.gaussian import to_gaussian
 
 
 class Linear(NamedTuple):

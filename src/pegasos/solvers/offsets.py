@@ -18,7 +18,6 @@ import numpy as np
 from pegasos.data.centre import seen_from
 from pegasos.data.rows import Centre, DenseRows, FloatArray, shape
 from pegasos.problem.bias import best_bias
-from pegasos.problem.geometry import write_scores
 from pegasos.problem.objective import (
     Problem,
     Weights,
@@ -26,6 +25,7 @@ from pegasos.problem.objective import (
     typical_length,
     weighted_sum,
 )
+from pegasos.problem.scores import write_scores
 from pegasos.solvers.primal.scaled_weights import add_losses_at
 
 FEW = 4096  # rows that a decision, or a start at w = 0, is made on

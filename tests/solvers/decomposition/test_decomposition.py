@@ -473,4 +473,4 @@ def test_only_rows_that_cost_more_to_compute_than_to_store_are_kept(columns, mod
     problem = make_problem(SquaredHinge(), gram, Y, None, 0.02, "free")
     found = solve(problem, Decomposition(working_set=20), Stopping(tol=1e-6, max_iter=200))
     assert found.certificate.relative_gap <= 1e-6
-    assert (gram.used == 0) == (columns == 3 and models == 1)
+    assert (gram.kept.used == 0) == (columns == 3 and models == 1)

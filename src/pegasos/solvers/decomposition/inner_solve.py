@@ -104,8 +104,8 @@ def ascend(problem: Problem, solve: InnerSolve, accuracy: float) -> float:
     K, ascend = solve.matrix(gram), ascend_pairs if problem.is_free else ascend_singles
     length = min(max(1, VALUES_PER_CALL // len(solve.W)), solve.allowed)
     if gram.parts is not None and K.values is gram.store:
-        steps, least, gram.used = ascend_by_rows(
-            K, gram.parts, Owned(gram.owner, gram.used), ascent, box, accuracy, length,
+        steps, least, gram.kept.used = ascend_by_rows(
+            K, gram.parts, Owned(gram.kept.owner, gram.kept.used), ascent, box, accuracy, length,
             problem.is_free,
         )  # fmt: skip
     elif solve.pays:
@@ -118,7 +118,7 @@ def ascend(problem: Problem, solve: InnerSolve, accuracy: float) -> float:
         if parts.has_parts(len(solve.W)):
             length, solve.pays = min(length, solve.pause), True  # and then another part
         steps, _, least, _ = ascend(K, ascent, box, active, accuracy, length)
-    gram.clock += int(steps)
+    gram.kept.clock += int(steps)
     solve.allowed = solve.allowed - int(steps) if steps == length else 0
     return float(least)
 

@@ -61,7 +61,7 @@ def go_on_pairwise(problem: Problem, state: Any, solve: PairSolve, shrinks: bool
     ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
     K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
     steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], solve.since)
-    gram.clock += int(steps)
+    gram.kept.clock += int(steps)
     gram.hits += rows_of_step * int(steps)
     models.B[:, k] = ascent.beta  # whoever ends the run now has them
     solve.since, solve.allowed = solve.since - int(steps), solve.allowed - int(steps)

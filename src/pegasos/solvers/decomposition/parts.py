@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.kernel_matrix.gram import SQUARE, add_weighted, gather
+from pegasos.kernel_matrix.store import SQUARE, add_weighted, gather
 from pegasos.parallel import each, ranges
 from pegasos.solvers.decomposition.smo import Ascent, Box, Matrix, new_ascent, set_prices, whole
 from pegasos.solvers.decomposition.working_set import largest_of

@@ -17,8 +17,9 @@ import numpy as np
 from scipy import sparse
 
 from pegasos.data.rows import FloatArray, Rows, as_rows, float_type, is_sparse, shape
-from pegasos.kernel_matrix.blocks import Filled, Side, fill, matrix, side
-from pegasos.kernel_matrix.gram import diagonal
+from pegasos.kernel_matrix.blocks import Filled, fill
+from pegasos.kernel_matrix.kernelized import diagonal
+from pegasos.kernel_matrix.side import Side, matrix, side
 from pegasos.parallel import one_blas_thread
 from pegasos.problem.kernels import Kernel, Precomputed
 from pegasos.solvers.lasvm.process import Square, bias, process, reprocess

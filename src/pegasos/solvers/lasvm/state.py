@@ -123,7 +123,7 @@ def whole_budget(gram: Gram) -> float:
 
 def square_rows(gram: Gram) -> float:
     """Return how many rows may have their mutual kernel values kept: what the store left over."""
-    left = max(0.0, whole_budget(gram) - gram.used * gram.n)
+    left = max(0.0, whole_budget(gram) - gram.kept.used * gram.n)
     return max(float(gram.block_rows), left**0.5)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from pegasos.data.order import Stretches, identity
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
-from pegasos.problem.geometry import combination
+from pegasos.kernel_matrix.geometry import combination
 from pegasos.problem.losses import slope
 from pegasos.problem.objective import Problem
 from pegasos.solvers.primal import run as primal

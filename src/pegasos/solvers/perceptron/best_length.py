@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.problem.geometry import square_norms, write_scores
+from pegasos.problem.geometry import geometry
 from pegasos.problem.line import best_steps
 from pegasos.problem.objective import Problem
 
@@ -20,9 +20,9 @@ def at_best_length(
 
     Weights that are no better than none at any length are returned as they are.
     """
-    Z = np.empty_like(problem.costs.Y)
-    write_scores(problem.rows, W, Z)
-    square = square_norms(problem.rows, W, Z)
+    space, Z = geometry(problem.rows), np.empty_like(problem.costs.Y)
+    space.write_scores(W, Z)
+    square = space.square_norms(W, Z)
     t = 1.0 + best_steps(problem, (Z, Z), (b, b), (square, square))
     t = np.where(t > 0.0, t, 1.0)
     return W * t, b * t

@@ -15,11 +15,11 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, add, scores, square_norm
 from pegasos.dispatch import compiled, inlined
+from pegasos.kernel_matrix.geometry import combination
 from pegasos.kernel_matrix.gram import Gram
 from pegasos.parallel import ranges
 from pegasos.problem.bias import balances, best_bias, clip, feasible, untouched
 from pegasos.problem.gap import GAIN, GAP, add_gap
-from pegasos.problem.geometry import combination
 from pegasos.problem.objective import Problem, typical_length, weight
 from pegasos.solvers.decomposition.decomposition import dual_numbers
 

@@ -28,8 +28,8 @@ import numpy as np
 
 from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray, scores, square_norm
+from pegasos.kernel_matrix.geometry import combination
 from pegasos.options import Options
-from pegasos.problem.geometry import combination
 from pegasos.problem.losses import dual_step
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
