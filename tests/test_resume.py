@@ -16,14 +16,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from pegasos.solvers.kernel import (
-    batch_perceptron,
-    inner,
-    lasvm,
-    lasvm_state,
-    lookahead,
-    parts,
-)
 from scipy import sparse
 
 from pegasos.around import Around
@@ -38,9 +30,14 @@ from pegasos.progress import Watch
 from pegasos.solve import Run
 from pegasos.solvers import auto
 from pegasos.solvers.auto import Auto
+from pegasos.solvers.batch_perceptron import batch_perceptron
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
+from pegasos.solvers.decomposition import inner_solve as inner
+from pegasos.solvers.decomposition import parts
 from pegasos.solvers.decomposition.decomposition import Decomposition
+from pegasos.solvers.lasvm import lasvm
+from pegasos.solvers.lasvm import state as lasvm_state
 from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton import newton
 from pegasos.solvers.pegasos import linear as pegasos
@@ -50,6 +47,7 @@ from pegasos.solvers.perceptron import kernel as kernel_perceptron
 from pegasos.solvers.perceptron import linear as perceptron
 from pegasos.solvers.perceptron.kernel import KernelPerceptron
 from pegasos.solvers.perceptron.linear import Perceptron
+from pegasos.solvers.responses import lookahead
 from pegasos.solvers.sdca import cocoa
 from pegasos.solvers.sdca import model_groups as groups
 from pegasos.solvers.sdca.linear import SDCA
