@@ -22,6 +22,7 @@ from pegasos.around import Around
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.store import RowStore
 from pegasos.problem.kernels import Gaussian, Polynomial
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import blocks, make_problem
@@ -101,9 +102,8 @@ def kernel(solver, bias="free", loss=None, held=60, kernel=None, limits=LIMITS, 
     precision, loss = options.pop("precision", np.float64), Hinge() if loss is None else loss
     X, Y = data(regression=isinstance(loss, EpsilonInsensitive), **options)
     gram = Gram(kernel or Polynomial(1.0, 1.0, 2), as_rows(X.astype(precision)), 10**8)
-    gram.capacity, gram.block_rows = held, min(held, gram.block_rows)
-    gram.store, gram.kept.owner = gram.store[:held].copy(), gram.kept.owner[:held].copy()
-    gram.last_use = gram.last_use[:held].copy()
+    gram.block_rows = min(held, gram.block_rows)
+    gram.kept = RowStore(gram.n, gram.store[:held].copy())
     problem = make_problem(loss, gram, Y, None, 0.02, bias)
     return problem, resolve_kernel(solver, loss, bias), limits
 

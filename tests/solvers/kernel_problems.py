@@ -3,6 +3,7 @@
 import numpy as np
 
 from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.store import RowStore
 from pegasos.problem.kernels import Gaussian, Laplacian, Linear, Polynomial
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from tests.conftest import draw
@@ -26,9 +27,7 @@ def afresh(problem, capacity=None, rows=None):
     gram = problem.rows
     new = Gram(gram.kernel, gram.rows if rows is None else rows, BUDGET)
     if capacity is not None:
-        new.capacity = capacity
-        new.store, new.owner = new.store[:capacity].copy(), new.owner[:capacity].copy()
-        new.last_use = new.last_use[:capacity].copy()
+        new.kept = RowStore(new.n, new.store[:capacity].copy())
     return problem._replace(rows=new)
 
 
