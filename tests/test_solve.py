@@ -208,3 +208,17 @@ def test_a_dual_point_proves_nothing_once_its_solver_has_gone_on():
     best = solve(run.problem, SDCA(), Stopping(tol=1e-12, max_iter=10_000))
     (low, high), (lower, upper) = (of.bounds(run.problem.rows) for of in (known, best.ball))
     assert np.all((low <= upper) & (lower <= high))
+
+
+@pytest.mark.fast
+def test_the_seed_reaches_the_solver(monkeypatch):
+    seeds, start = [], SDCA.start
+
+    def noting(solver, posed, seed, previous):
+        seeds.append(seed)
+        return start(solver, posed, seed, previous)
+
+    monkeypatch.setattr(SDCA, "start", noting)
+    for seed in (0, 7):
+        solve(problem(), SDCA(), Stopping(max_iter=1), seed=seed)
+    assert seeds == [0, 7]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pegasos.errors import InvalidData, InvalidParameter
-from pegasos.problem.scaling import lam_of, positive, with_class_weight
+from pegasos.problem.scaling import lam_of, lam_of_stream, positive, with_class_weight
 
 pytestmark = pytest.mark.fast
 
@@ -126,3 +126,10 @@ def test_a_penalty_that_is_out_of_range_on_the_other_scale_only_is_refused():
 def test_class_weights_whose_products_overflow_are_refused():
     with pytest.raises(InvalidData, match="class_weight times sample_weight sums to inf"):
         with_class_weight({"a": 1e99}, CLASSES, CODES, np.full(6, 1e300))
+
+
+def test_the_lam_of_a_stream_counts_the_weight_of_all_rows_so_far():
+    C, weights = 2.0, np.array([0.0, 3.0, 1.5])
+    assert lam_of_stream(C, None, 10.0, 3, None) == (C, pytest.approx(1.0 / (C * 13.0)))
+    assert lam_of_stream(C, None, 10.0, 3, weights) == (C, pytest.approx(1.0 / (C * 14.5)))
+    assert lam_of_stream(1.0, 0.5, 10.0, 3, weights) == (pytest.approx(1.0 / (0.5 * 14.5)), 0.5)

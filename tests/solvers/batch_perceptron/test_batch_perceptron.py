@@ -482,3 +482,8 @@ def test_usps_is_certified_to_a_percent_with_a_quarter_of_the_kernel_matrix(bias
     )
     assert solution.certificate.is_within_tol
     assert gram.evaluations < 0.25 * n**2
+
+
+@pytest.mark.fast
+def test_draws_begin_at_the_seed():
+    assert [int(new_path(3, seed).random[0]) for seed in (0, 1, 2**64 + 5)] == [0, 1, 5]
