@@ -89,6 +89,17 @@ def test_a_run_goes_on_where_another_ended(kind, solver):
         np.testing.assert_allclose(before, after, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(("kind", "solver"), WAYS, ids=lambda x: getattr(x, "__name__", x))
+def test_certificates_hold_in_the_middle_of_an_epoch(kind, solver, monkeypatch):
+    monkeypatch.setattr("pegasos.solvers.chain.visits.stretches", lambda problem, K: 1)
+    drawn, best = case(kind, 6)
+    state = solver().start(drawn.problem, drawn.K, 0)
+    for _ in range(4 * len(drawn.ys) + 1):
+        point = solver().iterate(drawn.problem, state), solver().dual_point(drawn.problem, state)
+        assert evaluate(drawn.problem, *point).dual <= best * (1.0 + SOLVERS_OWN)
+        solver().advance(drawn.problem, state)
+
+
 def test_dual_ascent_never_descends():
     drawn, _ = case("logistic", 3)
     duals = [found.dual for found in after_epochs(drawn, ChainSDCA(), range(1, 30))]

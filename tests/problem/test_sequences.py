@@ -96,7 +96,7 @@ def test_counts_are_paths_taken_equally_often():
     drawn = draw("hinge", 3)
     rng, T, K = np.random.default_rng(0), sum(map(len, drawn.ys)), drawn.K
     paths = rng.integers(0, K, (2, T)).astype(np.uint16)
-    counts = Counts(np.zeros((T, K)), np.zeros((len(drawn.ys), K, K)), 2.0)
+    counts = Counts(np.zeros((T, K)), np.zeros((len(drawn.ys), K, K)))
     starts = drawn.problem.starts
     for path in paths:
         for i in range(len(drawn.ys)):

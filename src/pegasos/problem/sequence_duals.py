@@ -47,11 +47,13 @@ class Paths(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How often labels and transitions were taken in so many `visits`: whole numbers, exact."""
+    """How often labels and transitions were taken in some visits: whole numbers, exact.
+
+    A sequence without a visit stands for its true labels.
+    """
 
     nodes: FloatArray
     edges: FloatArray
-    visits: float
 
 
 class Scored(NamedTuple):
@@ -92,7 +94,7 @@ def _empty(own, L):  # type: ignore[no-untyped-def]
 
 @inlined
 def _whole(mass):  # type: ignore[no-untyped-def]
-    """Return the sum of what is 1 but for rounding."""
+    """Return the sum of some numbers."""
     total = 0.0
     for m in range(len(mass)):
         total += mass[m]
@@ -124,13 +126,18 @@ def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
 
 @write_own.register(Counts)
 def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
-    start, K, own = problem.starts[i], dual.nodes.shape[1], work.own
-    for t in range(problem.starts[i + 1] - start):
+    start, stop, own = problem.starts[i], problem.starts[i + 1], work.own
+    K, visits = dual.nodes.shape[1], _whole(dual.nodes[start])
+    if visits == 0.0:
+        _empty(own, stop - start)
+        add_path(problem.labels[start:stop], stop - start, 1.0, own.nodes, own.edges)
+        return 0.0
+    for t in range(stop - start):
         for k in range(K):
-            own.nodes[t, k] = dual.nodes[start + t, k] / dual.visits
+            own.nodes[t, k] = dual.nodes[start + t, k] / visits
     for r in range(K):
         for k in range(K):
-            own.edges[r, k] = dual.edges[i, r, k] / dual.visits
+            own.edges[r, k] = dual.edges[i, r, k] / visits
     return 0.0
 
 

@@ -71,7 +71,7 @@ class ChainPegasos(Options):
         nodes, edges = np.zeros((T * keeps, K)), np.zeros((n * keeps, K, K))
         state = ChainPegasosState(
             zero_model(problem, K), np.ones(1), np.zeros(1),
-            Counts(nodes, edges, 0.0), first_visits(problem, K, seed),
+            Counts(nodes, edges), first_visits(problem, K, seed),
         )
         if isinstance(previous, ChainPegasosState) and previous.epochs:
             state.model = self.iterate(problem, previous)
@@ -99,8 +99,7 @@ class ChainPegasos(Options):
         """Return what was taken over the tail, on average; for the logistic loss the slope."""
         if not isinstance(problem.loss, SequenceHinge):
             return OfModel()
-        visits = state.epochs - state.tail_began
-        return state.counts._replace(visits=float(visits)) if visits else None
+        return state.counts
 
 
 @by_tag
