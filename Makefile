@@ -39,7 +39,7 @@ KEEP_CACHES := 6
 export NUMBA_CACHE_DIR := $(NUMBA_COMPILED)
 
 PYTHON_FOLDERS := $(wildcard src tests bench examples docs)
-# Where compiled code reads and writes arrays: the part worth checking bounds on. Nearly all that takes
+# Where compiled code reads and writes arrays: the part worth checking bounds on. Most of what that takes
 # is compiling, so it is done for one loss: losses are functions of numbers and index nothing. Tests
 # marked `fast` have their bounds checked by NumPy, with every loss, in the uncompiled pass.
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
