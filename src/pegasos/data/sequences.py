@@ -52,7 +52,8 @@ def _with_short_indices(X: Any) -> Any:
     """Return CSR with 32-bit indices where they suffice: one type to kernels."""
     if max(X.nnz, *X.shape) >= 2**31:
         return X
-    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    indices = X.indices.astype(np.int32, copy=False)
+    indptr = X.indptr.astype(np.int32, copy=False)
     return sparse.csr_array((X.data, indices, indptr), shape=X.shape)
 
 
@@ -123,15 +124,16 @@ def _check_array(i: int, one: Any, first: Any) -> int:
 
 def _stacked(sequences: Any) -> Any:
     """Put the tokens of all sequences below each other."""
-    return sparse.vstack([_compressed(i, one) for i, one in enumerate(sequences)], format="csr")
+    every = [_compressed(i, one) for i, one in enumerate(sequences)]
+    return sparse.vstack(every, format="csr").astype(np.float64, copy=False)
 
 
 def _compressed(i: int, one: Any) -> Any:
-    """Return a sequence as CSR in double precision."""
+    """Return a sequence as CSR; a matrix that is CSR already is not copied."""
     values = one if is_sparse(one) else np.asarray(one)
     if values.dtype.kind not in "fiub":
         raise InvalidData(f"X[{i}] must hold numbers; got type {values.dtype}.")
-    return sparse.csr_array(values.astype(np.float64))
+    return sparse.csr_array(values.astype(np.float32) if values.dtype == np.float16 else values)
 
 
 def _vectorized(sequences: Any, vectorizer: Any, reset: bool) -> Any:
@@ -141,7 +143,7 @@ def _vectorized(sequences: Any, vectorizer: Any, reset: bool) -> Any:
         X = vectorizer.fit_transform(every) if reset else vectorizer.transform(every)
     except (TypeError, ValueError, AttributeError) as error:
         raise InvalidData(f"X holds features that the vectorizer refuses: {error}") from error
-    return sparse.csr_array(X).astype(np.float64)
+    return sparse.csr_array(X).astype(np.float64, copy=False)
 
 
 def labels_of(y: Any, starts: Any) -> Any:
