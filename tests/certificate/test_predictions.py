@@ -1,5 +1,6 @@
 """Certified predictions: the optimum's decision values lie within their bounds."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -141,6 +142,25 @@ def test_intervals_of_the_bias_hold_it_and_those_of_the_dual_are_narrower(name):
                 widths.append((found.high[0] - found.low[0]) / (high[0] - low[0]))
         # A loss that bends has the square root of the gap, too, with its own curvature for lam.
         assert np.median(widths) < (0.2 if name in ("hinge", "epsilon_insensitive") else 0.7)
+
+
+def test_interval_of_the_bias_allows_for_scores_that_were_only_audited():
+    """Scores that an audit trusts no further than r move either end by r."""
+    problem = draw(Hinge(), 0, n=60, bias="free", lam=0.1).problem
+    state = SDCA().start(problem, 0, None)
+    for _ in range(10):
+        SDCA().advance(problem, state)
+    widths = []
+    for r in (0.0, 0.25):
+        judge = Judge(problem)
+        assess(judge, Offer(*SDCA().dual_point(problem, state)))
+        radius = np.full_like(judge.latest.scored.radius, r)
+        judge.latest = replace(judge.latest, scored=judge.latest.scored._replace(radius=radius))
+        assert judge.has_scores
+        low, high = from_scores(problem, judge, np.zeros(1), np.zeros(judge.W.shape[0]), 0.0)
+        widths.append(float(high[0] - low[0]))
+    assert widths[0] < 0.1
+    assert widths[1] >= 2 * 0.25
 
 
 def exactly(X):

@@ -161,8 +161,8 @@ def from_scores(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the intervals for b* + <w* - w, m> that the ball allows."""
     space, Z = geometry(problem.rows), scores_of_weights(problem, judge)
-    judge.has_scores = False
     room = room_of_scores(problem, judge, Z)
+    judge.has_scores = False  # they are about to be written over
     shift = np.asarray(origin @ space.functional(judge.W, Z))
     Z -= shift
     ends: list[float] = []
