@@ -10,7 +10,6 @@ words, both losses. folds: errors over all ten folds, and without transitions.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import tempfile
 import time
@@ -21,15 +20,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from bench.competitor import Competitor
 from bench.datasets import conll2000, ocr_letters
-from bench.machine import machine
-from bench.markdown import table
-from bench.results import Results, facts_text, parsed, words
+from bench.harness import command
+from bench.harness.competitor import Competitor
+from bench.harness.page import page as page_of
+from bench.harness.page import table
+from bench.harness.results import Results, carry_out
 from pegasos import PegasosSequenceLabeler
 
 NAME = "sequences"
-PARTS = ("million", "conll", "ocr", "folds")  # memory first: a peak stays
 INTRODUCTION = """\
 # Label sequences
 
@@ -226,24 +225,24 @@ def lines(rows: list[dict]) -> list[list[str]]:
 
 def page(results: Results) -> str:
     """Return the whole document."""
-    pieces = [INTRODUCTION + "Where and how:\n", facts_text(results), ""]
-    for name, part in results.parts.items():
-        pieces.append(f"## {name}: {part['shape']}\n\n{table(lines(part['rows']))}\n")
-    return "\n".join(pieces)
+    pieces = [
+        f"## {name}: {part['shape']}\n\n{table(lines(part['rows']))}\n"
+        for name, part in results.parts.items()
+    ]
+    return page_of(INTRODUCTION, results, *pieces)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for; the page is written after every part."""
-    options = parsed(argparse.ArgumentParser(description=__doc__), arguments, PARTS)
-    results = Results.load(NAME)
-    command = f"`python -m bench.sequences {words(arguments)}`"
-    results.facts = machine([CrfSuite()]) | {"command": command}
-    run = {"conll": conll, "ocr": ocr, "folds": folds, "million": million}
-    for name in PARTS:
-        if not options.only or name in options.only:
-            results.put(name, run[name](), page)
-            print(table(lines(results.parts[name]["rows"])))
+    parser = command.parser("bench.sequences", __doc__, PARTS, np.inf, takes=("anew",))
+    options = command.parsed(parser, arguments)
+    results = command.begun(NAME, [CrfSuite()], options)
+    jobs = [(name, PARTS[name]) for name in command.chosen(PARTS, options)]
+    carry_out(results, jobs, page, lambda part: table(lines(part["rows"])))
 
+
+# Memory first: a peak stays.
+PARTS = {"million": million, "conll": conll, "ocr": ocr, "folds": folds}
 
 if __name__ == "__main__":
     main()

@@ -60,8 +60,10 @@ def fit_all(containers, models):
 
 
 def is_of_kernels(module):
-    """Whether a module is of the kernel half: its functions are not counted."""
-    rooms = ("batch_perceptron", "decomposition", "lasvm", "responses")
+    """Whether a module is of kernels or of sequences: its functions are not counted."""
+    rooms = ("batch_perceptron", "chain", "decomposition", "lasvm", "responses")
+    if "kernel_matrix" in module or "sequence" in module or "chain" in module:
+        return True
     return module.endswith(".kernel") or module.startswith(
         tuple(f"pegasos.solvers.{room}" for room in rooms)
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from bench.datasets.base import open_data
+from bench.harness.files import open_data
 
 Sentence = list[tuple[str, str, str]]  # word, tag, label
 

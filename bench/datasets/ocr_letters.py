@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from bench.datasets.base import open_data
+from bench.harness.files import open_data
 
 PIXELS = slice(6, 134)
 

@@ -1,10 +1,10 @@
 """The benchmark of sequences: how chunks are counted, and what its page shows."""
 
 import pytest
-from bench.results import Results
 
 from bench import sequences
 from bench.datasets import conll2000
+from bench.harness.results import Results
 
 pytestmark = pytest.mark.fast
 

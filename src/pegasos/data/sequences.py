@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
 from pegasos.data.rows import CsrRows, FloatArray, is_sparse
 from pegasos.data.validate import checked_rows
@@ -59,6 +58,9 @@ def _with_short_indices(X: Any) -> Any:
 
 def vectorizer_for(choice: Any) -> Any:
     """Return a new vectorizer of feature dicts: "dict", "hash", or a copy of one that is given."""
+    # Only here: it loads half of scikit-learn.
+    from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+
     if isinstance(choice, str) and choice == "dict":
         return DictVectorizer(sparse=True)
     if isinstance(choice, str) and choice == "hash":
