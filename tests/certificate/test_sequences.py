@@ -10,7 +10,7 @@ from pegasos.solvers.chain.frank_wolfe import ChainFrankWolfe
 from pegasos.solvers.chain.pegasos import ChainPegasos
 from pegasos.solvers.chain.sdca import ChainSDCA
 from tests.reference import chain as reference
-from tests.reference.sequences import draw
+from tests.reference.sequences import draw, drawn_from
 
 WAYS = [
     ("hinge", ChainFrankWolfe),
@@ -107,3 +107,13 @@ def test_dual_ascent_never_descends():
     drawn, _ = case("hinge", 3)
     duals = [found.dual for found in after_epochs(drawn, ChainFrankWolfe(), range(1, 30))]
     assert np.all(np.diff(duals) >= -1e-12)
+
+
+def test_frank_wolfe_makes_room_for_a_few_hard_sequences_among_many_easy_ones():
+    rng = np.random.default_rng(0)
+    easy = [np.array([[3.0 - 6.0 * (i % 2), 0.0]]) for i in range(149)]
+    Xs, ys = [*easy, rng.standard_normal((8, 2))], [np.array([i % 2]) for i in range(149)]
+    ys.append(rng.integers(0, 3, 8))
+    drawn = drawn_from("hinge", Xs, ys, 1.0 - np.eye(3), lam=1.0 / 150.0)
+    (found,) = after_epochs(drawn, ChainFrankWolfe(), (150,))
+    assert found.gap <= 1e-2 * found.dual
