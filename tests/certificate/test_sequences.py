@@ -117,3 +117,13 @@ def test_frank_wolfe_makes_room_for_a_few_hard_sequences_among_many_easy_ones():
     drawn = drawn_from("hinge", Xs, ys, 1.0 - np.eye(3), lam=1.0 / 150.0)
     (found,) = after_epochs(drawn, ChainFrankWolfe(), (150,))
     assert found.gap <= 1e-2 * found.dual
+
+
+def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
+    # 0 2 0 1 0 has the features of the true labels, and costs 2.
+    cost = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    drawn = drawn_from("hinge", [np.zeros((5, 1))], [np.array([0, 1, 0, 2, 0])], cost, lam=1.0)
+    with np.errstate(divide="raise"):  # as compiled code does
+        (found,) = after_epochs(drawn, ChainFrankWolfe(), (1,))
+    assert found.dual == pytest.approx(2.0)
+    assert found.primal == pytest.approx(2.0)

@@ -136,7 +136,8 @@ def frank_wolfe_pass(problem, order, dual, model, room):  # type: ignore[no-unty
             continue
         add_path(dual.paths[worst, start:stop], L, -1.0, work.response.nodes, work.response.edges)
         square = C * s * write_block(problem, i, work.response.nodes, work.response.edges, block)
-        step = min(mass[worst], (top - least) / square)        # 6: line search, at most what it has
+        is_all = top - least >= mass[worst] * square
+        step = mass[worst] if is_all else (top - least) / square    # 6: line search
         for t in range(L):
             dual.paths[to, start + t] = path[t]
         mass[to] += step
