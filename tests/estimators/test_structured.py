@@ -59,6 +59,28 @@ def test_frank_wolfe_reaches_the_tolerance_and_predicts():
     np.testing.assert_array_equal(model.coef_, again.coef_)
 
 
+class SameFeatures:
+    """One of three answers, of the same features; only costs tell them apart."""
+
+    def features(self, x, y):
+        return np.ones(1)
+
+    def cost(self, y, other):
+        return float(abs(y - other))
+
+    def decode(self, w, x):
+        return 0
+
+    def decode_augmented(self, w, x, y):
+        return 2 if y < 2 else 0
+
+
+def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
+    model = PegasosStructured(SameFeatures(), random_state=0).fit([0, 0], [0, 1])
+    assert model.certificate_.is_within_tol
+    assert model.certificate_.dual == pytest.approx(1.5)
+
+
 def test_limits_end_a_fit():
     X, y, _ = draw(0)
     with pytest.warns(ToleranceNotReached, match="max_time"):

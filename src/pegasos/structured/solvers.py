@@ -107,9 +107,10 @@ class AnyFrankWolfe(_InTurn):
         change = best.psi - corners[worst].psi
         c = problem.weights[i] / (problem.lam * problem.S)
         square = c * float(change @ change)
-        if top <= values[worst] or square == 0.0:
+        rise = top - values[worst]
+        if rise <= 0.0:
             return
-        step = min(mass[worst], (top - values[worst]) / square)  # 6: line search
+        step = mass[worst] if rise >= mass[worst] * square else rise / square  # 6: line search
         same = [m for m, one in enumerate(corners) if _are_equal(one, best)]
         if same:
             mass[same[0]] += step
