@@ -100,6 +100,7 @@ class Broken(Matching):
         ("decode_augmented", lambda w, x, y: np.zeros(POINTS, dtype=int), "infeasible for example"),
         ("decode_augmented", lambda w, x, y: (np.asarray(y) + 1) % POINTS, "find the maximum"),
         ("features", lambda x, y: np.full(D, np.nan), "NaN or infinity"),
+        ("features", lambda x, y: np.full(D, 1e200), "too large .* Rescale"),
         ("features", lambda x, y: np.zeros((D, D)), "must have shape"),
         ("features", lambda x, y: np.zeros(1 + int(y[0])), "must have shape"),
         ("features", lambda x, y: "text", "must return numbers"),

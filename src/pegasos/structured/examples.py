@@ -28,6 +28,7 @@ from pegasos.certificate.sequences import Evaluation
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
 
+LARGEST = 1e100  # feature that can be squared and summed without an overflow
 ROUNDING = 1e-9  # relative to the scores involved: a corner better by less may be rounding
 UNITS = 16.0 * float(np.finfo(np.float64).eps)
 
@@ -132,6 +133,11 @@ def checked_features(structure: Any, x: Any, y: Any, i: int, d: int | None) -> F
         raise InvalidData(f"features must have shape {wanted}; got {phi.shape} for example {i}.")
     if not np.all(np.isfinite(phi)):
         raise InvalidData(f"features contain NaN or infinity for example {i}.")
+    if (largest := float(np.abs(phi).max(initial=0.0))) > LARGEST:
+        raise InvalidData(
+            f"features of up to {largest:g} for example {i} are too large to be squared and summed "
+            f"(at most {LARGEST:g}). Rescale them."
+        )
     return phi
 
 

@@ -151,7 +151,7 @@ class _Loop:
         start = self.seconds()
         with self.interrupts.raising(self.model is not None):
             found = self.run.certify(state)
-        if found.primal < self.primal:
+        if self.model is None or found.primal < self.primal:
             self.model, self.primal = found.model, found.primal
         self.dual = max(self.dual, found.dual)
         self.certifying, self.checked = self.seconds() - start, self.visited
