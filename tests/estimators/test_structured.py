@@ -5,6 +5,7 @@ import itertools
 import cvxpy
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from examples.matching import Matching
 from pegasos import PegasosStructured
@@ -113,6 +114,16 @@ def test_a_structure_that_breaks_its_promises_is_found_out(name, function, match
     X, y, _ = draw(1)
     with pytest.raises(InvalidData, match=match):
         PegasosStructured(Broken(name, function)).fit(X, y)
+
+
+def test_a_fit_that_is_refused_leaves_the_estimator_as_it_was():
+    X, y, _ = draw(1)
+    model = PegasosStructured(Broken("features", lambda x, y: "text"))
+    with pytest.raises(InvalidType):
+        model.fit(X, y)
+    assert set(vars(model)) == set(model.get_params())
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_bad_parameters_are_refused():
