@@ -10,6 +10,8 @@ from sklearn.exceptions import NotFittedError
 from examples.matching import Matching
 from pegasos import PegasosStructured
 from pegasos.errors import InvalidData, InvalidParameter, InvalidType, ToleranceNotReached
+from pegasos.structured.examples import make_examples
+from pegasos.structured.solvers import AnyFrankWolfe, begin
 
 pytestmark = pytest.mark.fast
 POINTS, D = 3, 2
@@ -80,6 +82,18 @@ def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
     model = PegasosStructured(SameFeatures(), random_state=0).fit([0, 0], [0, 1])
     assert model.certificate_.is_within_tol
     assert model.certificate_.dual == pytest.approx(1.5)
+
+
+def test_the_state_of_a_run_is_plain_arrays():
+    X, y, _ = draw(0)
+    problem = make_examples(Matching(), X, y, None, 1.0)
+    state = begin(problem, 7)
+    assert state.random.dtype == np.uint64
+    AnyFrankWolfe().advance(problem, state)
+    again = begin(problem, 7)
+    AnyFrankWolfe().advance(problem, again)
+    np.testing.assert_array_equal(state.order, again.order)
+    assert sorted(state.order) == list(range(len(X)))
 
 
 def test_limits_end_a_fit():
