@@ -195,6 +195,7 @@ BAD_DATA = [
     (GOOD[0], [["a", "a"], ["a"]], InvalidData, "from 2 to"),
     ([np.ones((2, 1)), np.zeros((0, 1))], [["a", "b"], []], InvalidData, r"X\[1\] is an empty"),
     ([[{"a": 1}], []], [["a"], []], InvalidData, r"X\[1\] is an empty"),
+    ([[], [{"a": 1}]], [[], ["a"]], InvalidData, r"X\[0\] is an empty"),
     ([np.ones((2, 1)), np.ones((1, 2))], GOOD[1], InvalidData, r"X\[1\] has 2 features"),
     ([np.ones((2, 1)), np.ones(1)], GOOD[1], InvalidType, r"X\[1\] must be an array"),
     ([[{"a": 1}, 3], [{"a": 1}]], GOOD[1], InvalidType, r"X\[0\]\[1\] must be a dict"),
