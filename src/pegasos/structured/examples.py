@@ -78,11 +78,7 @@ class Examples:
     weights: FloatArray
     lam: float
     truth: list[FloatArray]
-
-    @property
-    def S(self) -> float:  # noqa: N802
-        """Sum of the weights."""
-        return float(self.weights.sum())
+    S: float  # sum of the weights
 
     def most_costly(self, i: int, w: FloatArray, known: list[Corner] | None = None) -> Corner:
         """Return the corner that loss-augmented decoding finds for example i, checked."""
@@ -119,7 +115,7 @@ def make_examples(
         if (own := checked_cost(structure.cost(one, one), i)) != 0.0:
             raise InvalidData(f"cost(y, y) must be 0; for example {i} it is {own:g}.")
     s = np.ones(len(truth)) if weights is None else weights
-    return Examples(structure, X, y, s, lam, truth)
+    return Examples(structure, X, y, s, lam, truth, float(s.sum()))
 
 
 def checked_features(structure: Any, x: Any, y: Any, i: int, d: int | None) -> FloatArray:
