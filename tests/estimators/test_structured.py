@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from examples.matching import Matching
 from pegasos import PegasosStructured
 from pegasos.errors import InvalidData, InvalidParameter, InvalidType, ToleranceNotReached
+from pegasos.progress import Compilation
 from pegasos.structured.examples import make_examples
 from pegasos.structured.solvers import AnyFrankWolfe, begin
 
@@ -94,6 +95,19 @@ def test_the_state_of_a_run_is_plain_arrays():
     AnyFrankWolfe().advance(problem, again)
     np.testing.assert_array_equal(state.order, again.order)
     assert sorted(state.order) == list(range(len(X)))
+
+
+def test_what_is_said_of_compiling_names_structures(monkeypatch):
+    said = []
+
+    def noted(announce, text):
+        said.append(text)
+        return Compilation(announce, text)
+
+    monkeypatch.setattr("pegasos.structured.solve.Compilation", noted)
+    X, y, _ = draw(0)
+    PegasosStructured(Matching(), C=0.3).fit(X, y)
+    assert said[0].startswith("compiling for structures")
 
 
 def test_limits_end_a_fit():

@@ -29,6 +29,7 @@ from pegasos.structured.solve import Run, solve
 from pegasos.structured.solvers import SOLVERS, begin
 
 METHODS = ("features", "cost", "decode", "decode_augmented")
+COMPILES = "compiling for structures (about 1 s)"
 
 
 class PegasosStructured(BaseEstimator):
@@ -152,8 +153,14 @@ class PegasosStructured(BaseEstimator):
         problem = make_examples(self.structure, X, y, weights, lam)
         solver = SOLVERS[self.solver]()
         seed = seeded(self.random_state).randint(2**31 - 1)
+        run = Run(
+            lambda state: solver.advance(problem, state),
+            lambda state: solver.certify(problem, state),
+            n,
+            COMPILES,
+        )
         solution = solve(
-            Run(lambda s: solver.advance(problem, s), lambda s: solver.certify(problem, s), n),
+            run,
             lambda: begin(problem, seed),
             stopping,
             watch_for(self.verbose, stopping.tol),
