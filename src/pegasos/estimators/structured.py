@@ -166,9 +166,7 @@ class PegasosStructured(BaseEstimator):
             watch_for(self.verbose, stopping.tol),
             Interrupts(keeps=self.on_interrupt == "keep"),
         )
-        keep(
-            self, {"coef_": solution.model, "C_": C, "lam_": lam}, certificate_found(solution)
-        )
+        keep(self, {"coef_": solution.model, "C_": C, "lam_": lam}, certificate_found(solution))
         warn(solution)
         return self
 
