@@ -1,7 +1,7 @@
 """Pegasos and block-coordinate Frank-Wolfe for any structure, in plain loops.
 
-The work is in the user's decoding, so nothing here is compiled but the shuffle. Both are the solvers
-of `solvers.chain` line by line; there they are explained.
+The work is in the user's decoding, so nothing but the shuffle is compiled. Both are the solvers of
+`solvers.chain` line by line; there they are explained.
 
 [LJJSP13]  Lacoste-Julien, Jaggi, Schmidt, Pletscher. Block-coordinate Frank-Wolfe optimization for
            structural SVMs. ICML 2013. Algorithm 4.
