@@ -1,11 +1,13 @@
 """On small random sequence problems, [dual, primal] holds the optimum over all label sequences."""
 
 import functools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from pegasos.certificate.sequences import evaluate
+from pegasos.problem.sequences import Model
 from pegasos.solvers.chain.frank_wolfe import ChainFrankWolfe
 from pegasos.solvers.chain.pegasos import ChainPegasos
 from pegasos.solvers.chain.sdca import ChainSDCA
@@ -51,6 +53,34 @@ def test_certified_interval_contains_the_optimum(kind, solver, number):
         W = np.vstack(found.model)
         own = (drawn.cost, drawn.Xs, drawn.ys, drawn.weights, drawn.lam)
         assert found.primal == pytest.approx(reference.objective(kind, *own, W), rel=1e-12)
+
+
+def exact_loss(drawn, U):
+    """Return the hinge of one sequence without transitions, in exact arithmetic."""
+    (X,), (y,), total = drawn.Xs, drawn.ys, Fraction(0)
+    for x, own in zip(X, y, strict=True):
+        z = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, u, strict=True)) for u in U.T]
+        cost = [Fraction(c) for c in drawn.cost[own]]
+        total += max(c + v for c, v in zip(cost, z, strict=True)) - z[own]
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_of_long_sums_that_cancel_is_on_the_safe_side(seed):
+    rng = np.random.default_rng(seed)
+    X, U = rng.standard_normal((40, 6)), 1e6 * rng.standard_normal((6, 2))
+    y = np.argmax(X @ U, axis=1)
+    U = np.vstack([U, -U])
+    U[-1] += 1e-3
+    X = np.hstack([X, X])  # what is left of the scores is small
+    drawn = drawn_from("hinge", [X], [y], 1.0 - np.eye(2), lam=1e-30)
+    model = Model(U, np.zeros((4, 2)))
+    solver = ChainFrankWolfe()
+    found = evaluate(drawn.problem, model, solver.start(drawn.problem, 2, 0).dual)
+    exact = exact_loss(drawn, U)
+    assert Fraction(found.primal) >= exact
+    assert found.primal <= float(exact) + 1e-3
+    assert found.dual <= 0.0
 
 
 @pytest.mark.parametrize("number", range(6))

@@ -30,7 +30,7 @@ from pegasos.errors import InvalidData, InvalidType
 
 LARGEST = 1e100  # feature that can be squared and summed without an overflow
 ROUNDING = 1e-9  # relative to the scores involved: a corner better by less may be rounding
-UNITS = 16.0 * float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
 
 
 @runtime_checkable
@@ -156,6 +156,7 @@ def evaluate(
             size += s * (corner.cost + float(np.abs(w) @ np.abs(corner.psi)))
     own = dual.psi / (problem.lam * problem.S)
     shares = max(0.0, losses - (dual.cost - float(w @ dual.psi)))
-    primal = 0.5 * problem.lam * float(w @ w) + losses / problem.S
-    gap = (shares + UNITS * size) / problem.S + 0.5 * problem.lam * float((w - own) @ (w - own))
+    room = (len(w) + len(problem.truth) + 16) * EPS * size  # products of d values, sums of n
+    primal = 0.5 * problem.lam * float(w @ w) + (losses + room) / problem.S
+    gap = (shares + 2.0 * room) / problem.S + 0.5 * problem.lam * float((w - own) @ (w - own))
     return Evaluation(w.copy(), primal, primal - gap, gap)
