@@ -42,7 +42,8 @@ PYTHON_FOLDERS := $(wildcard src tests bench examples docs)
 # Where compiled code reads and writes arrays: the part worth checking bounds on. Most of what that takes
 # is compiling, so it is done for one loss: losses are functions of numbers and index nothing. Tests
 # marked `fast` have their bounds checked by NumPy, with every loss, in the uncompiled pass.
-BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/solvers tests/certificate)
+BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/solvers \
+                           tests/certificate)
 OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
@@ -110,7 +111,7 @@ test-uncompiled: setup
 OLDEST_NEEDS := pytest pytest-xdist hypothesis pandas polars matplotlib
 OLDEST_TESTS := src tests/data tests/test_dispatch.py tests/test_disk_cache.py \
                 tests/test_numba_private.py tests/test_parallel.py tests/test_progress.py \
-                tests/problem/test_strips.py tests/problem/test_exponential.py \
+                tests/kernel_matrix/test_register_sums.py tests/problem/test_exponential.py \
                 tests/estimators/test_sklearn_contract.py tests/estimators/test_callbacks.py
 
 test-oldest: $(VENV_OLDEST)/.installed caches

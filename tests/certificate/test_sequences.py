@@ -1,16 +1,18 @@
 """On small random sequence problems, [dual, primal] holds the optimum over all label sequences."""
 
 import functools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from pegasos.certificate.sequences import evaluate
+from pegasos.problem.sequences import Model
 from pegasos.solvers.chain.frank_wolfe import ChainFrankWolfe
 from pegasos.solvers.chain.pegasos import ChainPegasos
 from pegasos.solvers.chain.sdca import ChainSDCA
 from tests.reference import chain as reference
-from tests.reference.sequences import draw
+from tests.reference.sequences import draw, drawn_from
 
 WAYS = [
     ("hinge", ChainFrankWolfe),
@@ -51,6 +53,34 @@ def test_certified_interval_contains_the_optimum(kind, solver, number):
         W = np.vstack(found.model)
         own = (drawn.cost, drawn.Xs, drawn.ys, drawn.weights, drawn.lam)
         assert found.primal == pytest.approx(reference.objective(kind, *own, W), rel=1e-12)
+
+
+def exact_loss(drawn, U):
+    """Return the hinge of one sequence without transitions, in exact arithmetic."""
+    (X,), (y,), total = drawn.Xs, drawn.ys, Fraction(0)
+    for x, own in zip(X, y, strict=True):
+        z = [sum(Fraction(a) * Fraction(b) for a, b in zip(x, u, strict=True)) for u in U.T]
+        cost = [Fraction(c) for c in drawn.cost[own]]
+        total += max(c + v for c, v in zip(cost, z, strict=True)) - z[own]
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_of_long_sums_that_cancel_is_on_the_safe_side(seed):
+    rng = np.random.default_rng(seed)
+    X, U = rng.standard_normal((40, 6)), 1e6 * rng.standard_normal((6, 2))
+    y = np.argmax(X @ U, axis=1)
+    U = np.vstack([U, -U])
+    U[-1] += 1e-3
+    X = np.hstack([X, X])  # what is left of the scores is small
+    drawn = drawn_from("hinge", [X], [y], 1.0 - np.eye(2), lam=1e-30)
+    model = Model(U, np.zeros((4, 2)))
+    solver = ChainFrankWolfe()
+    found = evaluate(drawn.problem, model, solver.start(drawn.problem, 2, 0).dual)
+    exact = exact_loss(drawn, U)
+    assert Fraction(found.primal) >= exact
+    assert found.primal <= float(exact) + 1e-3
+    assert found.dual <= 0.0
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -107,3 +137,23 @@ def test_dual_ascent_never_descends():
     drawn, _ = case("hinge", 3)
     duals = [found.dual for found in after_epochs(drawn, ChainFrankWolfe(), range(1, 30))]
     assert np.all(np.diff(duals) >= -1e-12)
+
+
+def test_frank_wolfe_makes_room_for_a_few_hard_sequences_among_many_easy_ones():
+    rng = np.random.default_rng(0)
+    easy = [np.array([[3.0 - 6.0 * (i % 2), 0.0]]) for i in range(149)]
+    Xs, ys = [*easy, rng.standard_normal((8, 2))], [np.array([i % 2]) for i in range(149)]
+    ys.append(rng.integers(0, 3, 8))
+    drawn = drawn_from("hinge", Xs, ys, 1.0 - np.eye(3), lam=1.0 / 150.0)
+    (found,) = after_epochs(drawn, ChainFrankWolfe(), (150,))
+    assert found.gap <= 1e-2 * found.dual
+
+
+def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
+    # 0 2 0 1 0 has the features of the true labels, and costs 2.
+    cost = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    drawn = drawn_from("hinge", [np.zeros((5, 1))], [np.array([0, 1, 0, 2, 0])], cost, lam=1.0)
+    with np.errstate(divide="raise"):  # as compiled code does
+        (found,) = after_epochs(drawn, ChainFrankWolfe(), (1,))
+    assert found.dual == pytest.approx(2.0)
+    assert found.primal == pytest.approx(2.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 
 from pegasos import PegasosSequenceLabeler
@@ -194,6 +195,7 @@ BAD_DATA = [
     (GOOD[0], [["a", "a"], ["a"]], InvalidData, "from 2 to"),
     ([np.ones((2, 1)), np.zeros((0, 1))], [["a", "b"], []], InvalidData, r"X\[1\] is an empty"),
     ([[{"a": 1}], []], [["a"], []], InvalidData, r"X\[1\] is an empty"),
+    ([[], [{"a": 1}]], [[], ["a"]], InvalidData, r"X\[0\] is an empty"),
     ([np.ones((2, 1)), np.ones((1, 2))], GOOD[1], InvalidData, r"X\[1\] has 2 features"),
     ([np.ones((2, 1)), np.ones(1)], GOOD[1], InvalidType, r"X\[1\] must be an array"),
     ([[{"a": 1}, 3], [{"a": 1}]], GOOD[1], InvalidType, r"X\[0\]\[1\] must be a dict"),
@@ -238,6 +240,20 @@ def test_bad_data_is_refused_by_name(X, y, error, match):
 def test_bad_parameters_are_refused_by_name(options, match):
     with pytest.raises(InvalidParameter, match=match):
         PegasosSequenceLabeler(**options).fit(*GOOD)
+
+
+def test_a_fit_that_is_refused_leaves_the_estimator_as_it_was():
+    model = PegasosSequenceLabeler(loss="hinge", cost={"z": 1.0})
+    for bad in (GOOD, (GOOD[0], [["a", "a"], ["a"]])):
+        with pytest.raises((InvalidData, InvalidParameter)):
+            model.fit(*bad)
+        with pytest.raises(NotFittedError):
+            model.predict(GOOD[0])
+    model.set_params(cost=None).fit(*GOOD)
+    before = dict(vars(model), C=3.0)
+    with pytest.raises(InvalidData):
+        model.set_params(C=3.0).fit([np.ones((2, 5))], [["a", "a"]])
+    assert vars(model) == before
 
 
 def test_what_prediction_refuses():

@@ -1,14 +1,19 @@
 """Any structure: the interval holds the optimum, and what is wrong with a structure is found."""
 
 import itertools
+from fractions import Fraction
 
 import cvxpy
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from examples.matching import Matching
 from pegasos import PegasosStructured
 from pegasos.errors import InvalidData, InvalidParameter, InvalidType, ToleranceNotReached
+from pegasos.progress import Compilation
+from pegasos.structured.examples import DualSums, evaluate, make_examples
+from pegasos.structured.solvers import AnyFrankWolfe, begin
 
 pytestmark = pytest.mark.fast
 POINTS, D = 3, 2
@@ -59,6 +64,85 @@ def test_frank_wolfe_reaches_the_tolerance_and_predicts():
     np.testing.assert_array_equal(model.coef_, again.coef_)
 
 
+class SameFeatures:
+    """One of three answers, of the same features; only costs tell them apart."""
+
+    def features(self, x, y):
+        return np.ones(1)
+
+    def cost(self, y, other):
+        return float(abs(y - other))
+
+    def decode(self, w, x):
+        return 0
+
+    def decode_augmented(self, w, x, y):
+        return 2 if y < 2 else 0
+
+
+def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
+    model = PegasosStructured(SameFeatures(), random_state=0).fit([0, 0], [0, 1])
+    assert model.certificate_.is_within_tol
+    assert model.certificate_.dual == pytest.approx(1.5)
+
+
+def test_the_state_of_a_run_is_plain_arrays():
+    X, y, _ = draw(0)
+    problem = make_examples(Matching(), X, y, None, 1.0)
+    state = begin(problem, 7)
+    assert state.random.dtype == np.uint64
+    AnyFrankWolfe().advance(problem, state)
+    again = begin(problem, 7)
+    AnyFrankWolfe().advance(problem, again)
+    np.testing.assert_array_equal(state.order, again.order)
+    assert sorted(state.order) == list(range(len(X)))
+
+
+def test_what_is_said_of_compiling_names_structures(monkeypatch):
+    said = []
+
+    def noted(announce, text):
+        said.append(text)
+        return Compilation(announce, text)
+
+    monkeypatch.setattr("pegasos.structured.solve.Compilation", noted)
+    X, y, _ = draw(0)
+    PegasosStructured(Matching(), C=0.3).fit(X, y)
+    assert said[0].startswith("compiling for structures")
+
+
+class OneOrOther:
+    """Two answers, whose features are the rows of x."""
+
+    def features(self, x, y):
+        return x[y]
+
+    def cost(self, y, other):
+        return float(y != other)
+
+    def decode(self, w, x):
+        return int(np.argmax(x @ w))
+
+    def decode_augmented(self, w, x, y):
+        return 1 - y  # where that is the larger
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_of_long_sums_that_cancel_is_on_the_safe_side(seed):
+    rng = np.random.default_rng(seed)
+    half, w = rng.standard_normal(200), 1e6 * rng.standard_normal(200)
+    x = np.vstack([np.zeros(400), np.concatenate([half, half])])
+    w = np.concatenate([w, -w])[rng.permutation(400)] if seed % 2 else np.concatenate([w, -w])
+    if x[1] @ w < 0.0:
+        w = -w
+    problem = make_examples(OneOrOther(), [x], [0], None, 1e-30)
+    found = evaluate(problem, w, DualSums(0.0, np.zeros(400)))
+    exact = 1 + sum(Fraction(a) * Fraction(b) for a, b in zip(x[1], w, strict=True))
+    assert Fraction(found.primal) >= exact
+    assert found.primal <= float(exact) * (1.0 + 1e-9) + 1e-2
+    assert found.dual <= 0.0
+
+
 def test_limits_end_a_fit():
     X, y, _ = draw(0)
     with pytest.warns(ToleranceNotReached, match="max_time"):
@@ -78,6 +162,7 @@ class Broken(Matching):
         ("decode_augmented", lambda w, x, y: np.zeros(POINTS, dtype=int), "infeasible for example"),
         ("decode_augmented", lambda w, x, y: (np.asarray(y) + 1) % POINTS, "find the maximum"),
         ("features", lambda x, y: np.full(D, np.nan), "NaN or infinity"),
+        ("features", lambda x, y: np.full(D, 1e200), "too large .* Rescale"),
         ("features", lambda x, y: np.zeros((D, D)), "must have shape"),
         ("features", lambda x, y: np.zeros(1 + int(y[0])), "must have shape"),
         ("features", lambda x, y: "text", "must return numbers"),
@@ -90,6 +175,16 @@ def test_a_structure_that_breaks_its_promises_is_found_out(name, function, match
     X, y, _ = draw(1)
     with pytest.raises(InvalidData, match=match):
         PegasosStructured(Broken(name, function)).fit(X, y)
+
+
+def test_a_fit_that_is_refused_leaves_the_estimator_as_it_was():
+    X, y, _ = draw(1)
+    model = PegasosStructured(Broken("features", lambda x, y: "text"))
+    with pytest.raises(InvalidType):
+        model.fit(X, y)
+    assert set(vars(model)) == set(model.get_params())
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_bad_parameters_are_refused():

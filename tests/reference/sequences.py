@@ -34,9 +34,15 @@ def draw(kind, seed, *, weighted=False, n=None, K=None):
     weights = rng.integers(0, 3, len(Xs)) + 0.0 if weighted else np.ones(len(Xs))
     weights[0] = 1.0
     lam = float(10.0 ** rng.uniform(-2, 0))
+    return drawn_from(kind, Xs, ys, cost, lam, weights if weighted else None)
+
+
+def drawn_from(kind, Xs, ys, cost, lam, weights=None):
+    """Return a problem of such sequences, labels and costs."""
     rows = as_rows(sparse.csr_array(np.vstack(Xs)))
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(X) for X in Xs])]).astype(np.int64)
     loss = SequenceHinge(cost) if kind == "hinge" else SequenceLogistic()
     labels = np.concatenate(ys).astype(np.uint16)
-    problem = make_sequences(loss, rows, starts, labels, weights if weighted else None, lam)
-    return Drawn(kind, cost, Xs, ys, weights, lam, K, problem)
+    problem = make_sequences(loss, rows, starts, labels, weights, lam)
+    s = np.ones(len(Xs)) if weights is None else weights
+    return Drawn(kind, cost, Xs, ys, s, lam, len(cost), problem)

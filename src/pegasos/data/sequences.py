@@ -110,14 +110,14 @@ def _check_array(i: int, one: Any, first: Any) -> int:
             shape = np.shape(one)
         except ValueError:
             shape = ()
+    if shape and shape[0] == 0:
+        raise InvalidData(f"X[{i}] is an empty sequence; leave it out, of y as well.")
     if len(shape) != 2:
         raise InvalidType(
             f"X[{i}] must be an array of shape (length, n_features) or a list of dicts; got "
             + (f"shape {shape}." if shape else f"{type(one).__name__}.")
             + (" X must be a list of such, not one of them." if i == 0 else "")
         )
-    if shape[0] == 0:
-        raise InvalidData(f"X[{i}] is an empty sequence; leave it out, of y as well.")
     width = first.shape[1] if is_sparse(first) else np.shape(first)[1]
     if shape[1] != width:
         raise InvalidData(f"X[{i}] has {shape[1]} features, but X[0] has {width}.")

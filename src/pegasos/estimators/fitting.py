@@ -73,7 +73,7 @@ def penalty_found(C: float, problem: Problem, solution: Solution) -> dict[str, A
     return {"C_": C, "lam_": solution.lam}
 
 
-def certificate_found(solution: Solution | Together) -> dict[str, Any]:
+def certificate_found(solution: Any) -> dict[str, Any]:
     """Return the fitted attributes that say how good a fit is."""
     return {
         "certificate_": solution.certificate,

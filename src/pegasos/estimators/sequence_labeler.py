@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from pegasos.data.sequences import (
     vectorizer_for,
 )
 from pegasos.errors import InvalidData, InvalidParameter
+from pegasos.estimators.fitting import certificate_found, keep
 from pegasos.estimators.parameters import one_of, seeded, threads_of, whole, yes_or_no
 from pegasos.estimators.structured import warn
 from pegasos.interrupt import Interrupts
@@ -183,16 +185,16 @@ class PegasosSequenceLabeler(BaseEstimator):
             The fitted estimator.
         """
         solver = self._checked_solver()
-        rows, starts, vectorizer = tokens(X, self, self.vectorizer, reset=True)
+        rows, starts, vectorizer = tokens(X, copy(self), self.vectorizer, reset=True)
         labels = labels_of(y, starts)
         classes = classes_of(labels)
         codes, K = encoded(labels, classes, starts), len(classes)
         weights = checked_weights(sample_weight, len(starts) - 1)
         S = float(len(starts) - 1) if weights is None else float(weights.sum())
-        self.C_, self.lam_ = lam_of(self.C, self.lam, S)
+        C, lam = lam_of(self.C, self.lam, S)
         is_hinge = self.loss == "hinge"
         loss = SequenceHinge(cost_matrix(self.cost, classes)) if is_hinge else SequenceLogistic()
-        problem = make_sequences(loss, rows, starts, codes, weights, self.lam_)
+        problem = make_sequences(loss, rows, starts, codes, weights, lam)
         key = (starts.tobytes(), codes.tobytes(), K, shape(rows)[1])
         told = (watch_for(self.verbose, self.tol), Interrupts(keeps=self.on_interrupt == "keep"))
         with limited_to(threads_of(self)):
@@ -200,12 +202,14 @@ class PegasosSequenceLabeler(BaseEstimator):
                 problem, K, solver, self._stopping(), seeded(self.random_state).randint(2**31 - 1),
                 self._previous(key), told,
             )  # fmt: skip
-        self.classes_, self.vectorizer_ = classes, vectorizer
+        U, V = solution.model
+        keep(
+            self,
+            {"classes_": classes, "vectorizer_": vectorizer, "n_features_in_": len(U)},
+            {"coef_": U.T, "transitions_": V[:K], "start_": V[K], "end_": V[K + 1]},
+            {"C_": C, "lam_": lam, **certificate_found(solution)},
+        )
         self._model = solution.model
-        self.coef_, V = solution.model.U.T, solution.model.V
-        self.transitions_, self.start_, self.end_ = V[:K], V[K], V[K + 1]
-        self.certificate_, self.history_ = solution.certificate, solution.trace.as_dict()
-        self.n_iter_ = solution.certificate.epochs
         self._state = (key, solution.state) if self.warm_start else None
         warn(solution)
         return self

@@ -19,7 +19,7 @@ from pegasos.errors import (
     InvalidType,
     ToleranceNotReached,
 )
-from pegasos.estimators.fitting import stack_level
+from pegasos.estimators.fitting import certificate_found, keep, stack_level
 from pegasos.estimators.parameters import one_of, seeded, whole
 from pegasos.interrupt import Interrupts
 from pegasos.problem.scaling import lam_of, positive
@@ -29,6 +29,7 @@ from pegasos.structured.solve import Run, solve
 from pegasos.structured.solvers import SOLVERS, begin
 
 METHODS = ("features", "cost", "decode", "decode_augmented")
+COMPILES = "compiling for structures (about 1 s)"
 
 
 class PegasosStructured(BaseEstimator):
@@ -148,19 +149,24 @@ class PegasosStructured(BaseEstimator):
             raise InvalidData(f"X has {n} examples, but y has {len(y)}; they must pair up.")
         weights = checked_weights(sample_weight, n)
         S = float(n) if weights is None else float(weights.sum())
-        self.C_, self.lam_ = lam_of(self.C, self.lam, S)
-        problem = make_examples(self.structure, X, y, weights, self.lam_)
+        C, lam = lam_of(self.C, self.lam, S)
+        problem = make_examples(self.structure, X, y, weights, lam)
         solver = SOLVERS[self.solver]()
         seed = seeded(self.random_state).randint(2**31 - 1)
+        run = Run(
+            lambda state: solver.advance(problem, state),
+            lambda state: solver.certify(problem, state),
+            n,
+            COMPILES,
+        )
         solution = solve(
-            Run(lambda s: solver.advance(problem, s), lambda s: solver.certify(problem, s), n),
+            run,
             lambda: begin(problem, seed),
             stopping,
             watch_for(self.verbose, stopping.tol),
             Interrupts(keeps=self.on_interrupt == "keep"),
         )
-        self.coef_, self.certificate_ = solution.model, solution.certificate
-        self.history_, self.n_iter_ = solution.trace.as_dict(), solution.certificate.epochs
+        keep(self, {"coef_": solution.model, "C_": C, "lam_": lam}, certificate_found(solution))
         warn(solution)
         return self
 

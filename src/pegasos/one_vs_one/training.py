@@ -50,7 +50,7 @@ def train(
         if done < n_pairs and not course.must_stop:
             watch.advanced(done, seconds)
 
-    course = Course(interrupts, seconds)
+    course = SharedInterrupts(interrupts, seconds)
     with interrupts, watch, compilation, one_blas_thread:
         pairs = Training(task, course, note).run(one_by_one)
         known = known_together(pairs, task.stopping.tol, seconds())
@@ -58,7 +58,7 @@ def train(
     return pairs, known
 
 
-class Course(Interrupts):
+class SharedInterrupts(Interrupts):
     """What pairs under way have in common: Ctrl-C and other ends, and the time.
 
     To the runs of pairs it is the handler of Ctrl-C, and does nothing but pass on what the fit's
@@ -73,7 +73,7 @@ class Course(Interrupts):
     def pending(self) -> bool:  # type: ignore[override]
         return self.interrupts.pending or self.must_stop
 
-    def __enter__(self) -> Course:
+    def __enter__(self) -> SharedInterrupts:
         return self
 
     def __exit__(self, *details: Any) -> None:
@@ -87,7 +87,9 @@ class Course(Interrupts):
 class Training:
     """Train all pairs of a task; `note` is told about each that is done."""
 
-    def __init__(self, task: Task, course: Course, note: Callable[[Training, int], None]) -> None:
+    def __init__(
+        self, task: Task, course: SharedInterrupts, note: Callable[[Training, int], None]
+    ) -> None:
         self.task, self.course, self.note = task, course, note
         self.members = [np.flatnonzero(task.codes == c) for c in range(task.n_classes)]
         self.pairs, self.order = new_pairs(task), pairs_of(task.n_classes)

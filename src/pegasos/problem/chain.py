@@ -104,12 +104,16 @@ def add_path(path, L, c, nodes, edges):  # type: ignore[no-untyped-def]
 def expected_score(z, T, L, nodes, edges):  # type: ignore[no-untyped-def]
     """Return the expected score of a distribution with these nodes and edges."""
     total = 0.0
-    for t in range(L):
+    for t in range(L):  # row by row, so that rounding grows with L + K, not with L K
+        of_place = 0.0
         for k in range(T.shape[1]):
-            total += nodes[t, k] * z[t, k]
+            of_place += nodes[t, k] * z[t, k]
+        total += of_place
     for r in range(T.shape[1]):
+        of_label = 0.0
         for k in range(T.shape[1]):
-            total += edges[r, k] * T[r, k]
+            of_label += edges[r, k] * T[r, k]
+        total += of_label
     return total
 
 

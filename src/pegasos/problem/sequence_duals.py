@@ -13,6 +13,7 @@ copy of the weights and no order but that of the tokens, whatever the number of 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,9 +33,6 @@ from pegasos.problem.sequences import (
 )
 
 EPS = float(np.finfo(np.float64).eps)
-UNITS = 16.0  # in the last place of a score, that a difference of two scores may be off by
-
-
 PARTS = 16
 LABELS_AT_ONCE = 8  # of w(a), a cache line of them
 
@@ -74,8 +72,9 @@ def write_own(dual: Any, problem: Any, i: int, work: Any) -> float:
 
 @by_tag
 def share(dual: Any, problem: Any, i: int, V: Any, values: Any, work: Any) -> float:
-    """Return the share of p_i in the gap, after `write_own`; rounding, if any, is on top.
+    """Return the share of p_i in the gap, after `write_own`.
 
+    Rounding of the scores that a dual point keeps is on top, not that of the model's scores.
     `values` are what `respond` and `write_own` returned, at the node scores work.room.z.
     """
 
@@ -90,6 +89,27 @@ def _empty(own, L):  # type: ignore[no-untyped-def]
     for r in range(K):
         for k in range(K):
             own.edges[r, k] = 0.0
+
+
+@inlined
+def operations(L, K, values):  # type: ignore[no-untyped-def]
+    """Return how often the score of L tokens of so many stored values is rounded, at most."""
+    return 2.0 * L + 4.0 * K + values + 16.0
+
+
+@inlined
+def _largest(z, T, L):  # type: ignore[no-untyped-def]
+    """Return a bound on the sum of the sizes of all that is added up in a score."""
+    size = edge = 0.0
+    for t in range(L):
+        top = 0.0
+        for k in range(T.shape[1]):
+            top = max(top, abs(z[t, k]))
+        size += top
+    for r in range(T.shape[0]):
+        for k in range(T.shape[1]):
+            edge = max(edge, abs(T[r, k]))
+    return size + (L - 1) * edge
 
 
 @inlined
@@ -121,7 +141,7 @@ def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
         if dual.mass[i, m] > 0.0:
             score = path_score(work.room.z, V, stop - start, dual.paths[m, start:stop])
             total += dual.mass[i, m] / whole * max(0.0, values[0] - score)
-    return total + UNITS * EPS * abs(values[0])
+    return total
 
 
 @write_own.register(Counts)
@@ -145,7 +165,7 @@ def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
 def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
     L, top = problem.starts[i + 1] - problem.starts[i], values[0]
     expected = expected_score(work.room.z, V, L, work.own.nodes, work.own.edges)
-    return max(0.0, top - expected) + UNITS * EPS * (abs(top) + abs(expected))
+    return max(0.0, top - expected)
 
 
 @write_own.register(Scored)
@@ -164,8 +184,9 @@ def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
     theirs = values[0] - expected_score(work.room.z, V, L, own.nodes, own.edges)
     theta = dual.nodes[start:stop]
     ours = values[1] - expected_score(theta, dual.edges[i], L, own.nodes, own.edges)
-    size = abs(values[0]) + abs(values[1]) + abs(theirs) + abs(ours)
-    return max(0.0, theirs - ours) + UNITS * EPS * size
+    K = V.shape[1]
+    size = _largest(theta, dual.edges[i], L) + L * (1.0 + math.log(K))
+    return max(0.0, theirs - ours) + 2.0 * EPS * operations(L, K, 0) * size
 
 
 @write_own.register(OfModel)

@@ -26,6 +26,7 @@ SOLVERS: dict[str, Any] = {
     "sdca": ChainSDCA,
     "pegasos": ChainPegasos,
 }
+COMPILES = "compiling for label sequences (about 15 s)"
 AUTO = {"hinge": "frank_wolfe", "logistic": "sdca"}
 
 
@@ -57,7 +58,8 @@ def train(
         model = Model(*(part.copy() for part in solver.iterate(problem, state)))
         return evaluate(problem, model, solver.dual_point(problem, state))
 
-    run = Run(lambda state: solver.advance(problem, state), certify, len(problem.starts) - 1)
+    n = len(problem.starts) - 1
+    run = Run(lambda state: solver.advance(problem, state), certify, n, COMPILES)
     return solve(run, lambda: solver.start(problem, K, seed, previous), stopping, *told)
 
 

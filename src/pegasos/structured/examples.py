@@ -28,8 +28,9 @@ from pegasos.certificate.sequences import Evaluation
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
 
+LARGEST = 1e100  # feature that can be squared and summed without an overflow
 ROUNDING = 1e-9  # relative to the scores involved: a corner better by less may be rounding
-UNITS = 16.0 * float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
 
 
 @runtime_checkable
@@ -77,11 +78,7 @@ class Examples:
     weights: FloatArray
     lam: float
     truth: list[FloatArray]
-
-    @property
-    def S(self) -> float:  # noqa: N802
-        """Sum of the weights."""
-        return float(self.weights.sum())
+    S: float  # sum of the weights
 
     def most_costly(self, i: int, w: FloatArray, known: list[Corner] | None = None) -> Corner:
         """Return the corner that loss-augmented decoding finds for example i, checked."""
@@ -118,7 +115,7 @@ def make_examples(
         if (own := checked_cost(structure.cost(one, one), i)) != 0.0:
             raise InvalidData(f"cost(y, y) must be 0; for example {i} it is {own:g}.")
     s = np.ones(len(truth)) if weights is None else weights
-    return Examples(structure, X, y, s, lam, truth)
+    return Examples(structure, X, y, s, lam, truth, float(s.sum()))
 
 
 def checked_features(structure: Any, x: Any, y: Any, i: int, d: int | None) -> FloatArray:
@@ -132,6 +129,11 @@ def checked_features(structure: Any, x: Any, y: Any, i: int, d: int | None) -> F
         raise InvalidData(f"features must have shape {wanted}; got {phi.shape} for example {i}.")
     if not np.all(np.isfinite(phi)):
         raise InvalidData(f"features contain NaN or infinity for example {i}.")
+    if (largest := float(np.abs(phi).max(initial=0.0))) > LARGEST:
+        raise InvalidData(
+            f"features of up to {largest:g} for example {i} are too large to be squared and summed "
+            f"(at most {LARGEST:g}). Rescale them."
+        )
     return phi
 
 
@@ -154,6 +156,7 @@ def evaluate(
             size += s * (corner.cost + float(np.abs(w) @ np.abs(corner.psi)))
     own = dual.psi / (problem.lam * problem.S)
     shares = max(0.0, losses - (dual.cost - float(w @ dual.psi)))
-    primal = 0.5 * problem.lam * float(w @ w) + losses / problem.S
-    gap = (shares + UNITS * size) / problem.S + 0.5 * problem.lam * float((w - own) @ (w - own))
+    room = (len(w) + len(problem.truth) + 16) * EPS * size  # products of d values, sums of n
+    primal = 0.5 * problem.lam * float(w @ w) + (losses + room) / problem.S
+    gap = (shares + 2.0 * room) / problem.S + 0.5 * problem.lam * float((w - own) @ (w - own))
     return Evaluation(w.copy(), primal, primal - gap, gap)

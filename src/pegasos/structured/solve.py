@@ -1,8 +1,8 @@
 """The outer loop of structured problems: advance, certify, record, decide, as `solve` does.
 
-A run needs of its solver the four verbs and of its problem a way to certify what they offer:
+A run needs of its solver a way to go on, and of its problem a way to certify where that leads:
 
-    advance(state) -> Advance        offer(state) -> Evaluation
+    advance(state) -> Advance        certify(state) -> Evaluation
 
 Objectives and bounds of any two certificates can be combined: the best of each is kept.
 """
@@ -29,7 +29,6 @@ HINT = 1.5  # times `tol` that an estimate, which is behind, may be to be worth 
 STALLED = 4  # certificates in which the gap must fall where rounding is near
 ROUNDING_BEGINS = 1e-11  # relative gap below which rounding may rule
 UNITS = 8 * float(np.finfo(np.float64).eps)
-COMPILES = "compiling for label sequences (about 15 s), {}"
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,15 @@ class Solution:
 
 @dataclass(frozen=True)
 class Run:
-    """What a loop has to know of a solver and its problem; `n` is the number of examples."""
+    """What a loop has to know of a solver and its problem; `n` is the number of examples.
+
+    `compiles` is what to say when Numba compiles for long, up to how often that happens.
+    """
 
     advance: Callable[[Any], Any]
     certify: Callable[[Any], Evaluation]
     n: int
+    compiles: str
 
 
 def solve(
@@ -60,7 +63,7 @@ def solve(
     interrupts: Interrupts,
 ) -> Solution:
     """Have a solver advance until its certificate, or a limit, says stop."""
-    compilation = Compilation(watch.announce, COMPILES.format(how_often()))
+    compilation = Compilation(watch.announce, f"{run.compiles}, {how_often()}")
     with interrupts, watch, compilation:
         loop = _Loop(run, stopping, watch, interrupts, compilation)
         state, outcome = start(), None
@@ -151,7 +154,7 @@ class _Loop:
         start = self.seconds()
         with self.interrupts.raising(self.model is not None):
             found = self.run.certify(state)
-        if found.primal < self.primal:
+        if self.model is None or found.primal < self.primal:
             self.model, self.primal = found.model, found.primal
         self.dual = max(self.dual, found.dual)
         self.certifying, self.checked = self.seconds() - start, self.visited

@@ -1,6 +1,6 @@
 """Pegasos and block-coordinate Frank-Wolfe for any structure, in plain loops.
 
-The work is in the user's decoding, so nothing here is compiled. Both are the solvers of
+The work is in the user's decoding, so nothing but the shuffle is compiled. Both are the solvers of
 `solvers.chain` line by line; there they are explained.
 
 [LJJSP13]  Lacoste-Julien, Jaggi, Schmidt, Pletscher. Block-coordinate Frank-Wolfe optimization for
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pegasos.certificate.sequences import Evaluation
+from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray
 from pegasos.solvers.protocol import Advance
 from pegasos.structured.examples import Corner, DualSums, Examples, evaluate
@@ -47,7 +48,7 @@ class AnyState:
 def begin(problem: Examples, seed: int) -> AnyState:
     """Return the state of a run that begins with weights of 0."""
     d, n = len(problem.truth[0]), len(problem.truth)
-    state = AnyState(np.zeros(d), np.random.default_rng(seed), np.arange(n))
+    state = AnyState(np.zeros(d), np.array([seed], dtype=np.uint64), identity(n))
     state.corners = [[Corner(0.0, np.zeros(d))] for _ in range(n)]
     state.mass = [[1.0] for _ in range(n)]
     state.taken = DualSums(0.0, np.zeros(d))
@@ -60,7 +61,7 @@ class _InTurn:
     def advance(self, problem: Examples, state: AnyState) -> Advance:
         """Visit some examples."""
         if state.position == 0:
-            state.random.shuffle(state.order)
+            shuffle(state.order, state.random)
             state.gap = 0.0
             self.begin_epoch(state)
         first, begin = state.position, time.perf_counter()
@@ -107,9 +108,10 @@ class AnyFrankWolfe(_InTurn):
         change = best.psi - corners[worst].psi
         c = problem.weights[i] / (problem.lam * problem.S)
         square = c * float(change @ change)
-        if top <= values[worst] or square == 0.0:
+        rise = top - values[worst]
+        if rise <= 0.0:
             return
-        step = min(mass[worst], (top - values[worst]) / square)  # 6: line search
+        step = mass[worst] if rise >= mass[worst] * square else rise / square  # 6: line search
         same = [m for m, one in enumerate(corners) if _are_equal(one, best)]
         if same:
             mass[same[0]] += step

@@ -38,7 +38,7 @@ from pegasos.solvers.chain.visits import Visits, first_visits, zero_model
 from pegasos.solvers.protocol import Advance
 
 ROOM = 4  # label sequences kept per sequence, to begin with
-FULL = 0.01  # fraction of sequences without a free place at which there is made more room
+FULL = 0.1  # share of the gap that sequences without a free place may have: above, room is made
 
 
 @dataclass
@@ -77,9 +77,10 @@ class ChainFrankWolfe(Options):
         order = way.draw(problem, state.model.U.shape[1])
         room = (way.work, way.block, way.sums)
         frank_wolfe_pass(problem, order, state.dual, state.model, room)
-        if way.sums[2] > FULL * len(way.order):
-            state.dual, way.sums[2] = _with_more_room(state.dual), 0.0
-        return way.note(problem, len(order), state.model)
+        step = way.note(problem, len(order), state.model)
+        if step.ends_epoch and way.sums[2] > FULL * way.sums[0]:
+            state.dual = _with_more_room(state.dual)
+        return step
 
     def iterate(self, problem: Sequences, state: FrankWolfeState) -> Model:
         """Return the weights that were kept up to date: those of the dual point."""
@@ -129,13 +130,14 @@ def frank_wolfe_pass(problem, order, dual, model, room):  # type: ignore[no-unty
             same = m if is_same else same
         sums[0] += s * gap
         sums[1] += s * loss_value(problem, i, model.V, top, work.room)
-        sums[2] += 1.0 if free < 0 else 0.0
         to = same if same >= 0 else free
+        sums[2] += s * gap if to < 0 else 0.0
         if to < 0 or to == worst or top <= least:
             continue
         add_path(dual.paths[worst, start:stop], L, -1.0, work.response.nodes, work.response.edges)
         square = C * s * write_block(problem, i, work.response.nodes, work.response.edges, block)
-        step = min(mass[worst], (top - least) / square)        # 6: line search, at most what it has
+        is_all = top - least >= mass[worst] * square
+        step = mass[worst] if is_all else (top - least) / square    # 6: line search
         for t in range(L):
             dual.paths[to, start + t] = path[t]
         mass[to] += step
