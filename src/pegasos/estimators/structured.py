@@ -25,7 +25,7 @@ from pegasos.interrupt import Interrupts
 from pegasos.problem.scaling import lam_of, positive
 from pegasos.progress import watch_for
 from pegasos.structured.examples import Structure, make_examples
-from pegasos.structured.solve import Run, solve
+from pegasos.structured.solve import Task, solve
 from pegasos.structured.solvers import SOLVERS, begin
 
 METHODS = ("features", "cost", "decode", "decode_augmented")
@@ -153,7 +153,7 @@ class PegasosStructured(BaseEstimator):
         problem = make_examples(self.structure, X, y, weights, lam)
         solver = SOLVERS[self.solver]()
         seed = seeded(self.random_state).randint(2**31 - 1)
-        run = Run(
+        run = Task(
             lambda state: solver.advance(problem, state),
             lambda state: solver.certify(problem, state),
             n,

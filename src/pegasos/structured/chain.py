@@ -19,7 +19,7 @@ from pegasos.progress import Watch
 from pegasos.solvers.chain.frank_wolfe import ChainFrankWolfe
 from pegasos.solvers.chain.pegasos import ChainPegasos
 from pegasos.solvers.chain.sdca import ChainSDCA
-from pegasos.structured.solve import Run, Solution, solve
+from pegasos.structured.solve import StructuredSolution, Task, solve
 
 SOLVERS: dict[str, Any] = {
     "frank_wolfe": ChainFrankWolfe,
@@ -51,7 +51,7 @@ def train(
     seed: int,
     previous: Any,
     told: tuple[Watch, Interrupts],
-) -> Solution:
+) -> StructuredSolution:
     """Run a solver until its certificate, or a limit, says stop."""
 
     def certify(state: Any) -> Evaluation:
@@ -59,7 +59,7 @@ def train(
         return evaluate(problem, model, solver.dual_point(problem, state))
 
     n = len(problem.starts) - 1
-    run = Run(lambda state: solver.advance(problem, state), certify, n, COMPILES)
+    run = Task(lambda state: solver.advance(problem, state), certify, n, COMPILES)
     return solve(run, lambda: solver.start(problem, K, seed, previous), stopping, *told)
 
 

@@ -32,7 +32,7 @@ UNITS = 8 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Solution:
+class StructuredSolution:
     """What a fit leaves behind: a model, its certificate, the history, the solver's state."""
 
     model: Any
@@ -43,7 +43,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Run:
+class Task:
     """What a loop has to know of a solver and its problem; `n` is the number of examples.
 
     `compiles` is what to say when Numba compiles for long, up to how often that happens.
@@ -56,12 +56,12 @@ class Run:
 
 
 def solve(
-    run: Run,
+    run: Task,
     start: Callable[[], Any],
     stopping: Stopping,
     watch: Watch,
     interrupts: Interrupts,
-) -> Solution:
+) -> StructuredSolution:
     """Have a solver advance until its certificate, or a limit, says stop."""
     compilation = Compilation(watch.announce, f"{run.compiles}, {how_often()}")
     with interrupts, watch, compilation:
@@ -72,7 +72,7 @@ def solve(
         outcome = loop.finish(state, outcome)
         certificate = loop.certificate(outcome)
         watch.finished(certificate)
-    return Solution(loop.model, certificate, loop.trace, outcome, state)
+    return StructuredSolution(loop.model, certificate, loop.trace, outcome, state)
 
 
 class _Loop:
@@ -80,7 +80,7 @@ class _Loop:
 
     def __init__(
         self,
-        run: Run,
+        run: Task,
         stopping: Stopping,
         watch: Watch,
         interrupts: Interrupts,
