@@ -22,10 +22,9 @@ from pegasos.data.sequences import (
     vectorizer_for,
 )
 from pegasos.errors import InvalidData, InvalidParameter
-from pegasos.estimators.fitting import certificate_found, keep
+from pegasos.estimators.fitting import certificate_found, interrupts_of, keep
 from pegasos.estimators.parameters import one_of, seeded, threads_of, whole, yes_or_no
 from pegasos.estimators.structured import warn
-from pegasos.interrupt import Interrupts
 from pegasos.parallel import limited_to
 from pegasos.problem.scaling import lam_of, positive
 from pegasos.problem.sequences import (
@@ -196,7 +195,7 @@ class PegasosSequenceLabeler(BaseEstimator):
         loss = SequenceHinge(cost_matrix(self.cost, classes)) if is_hinge else SequenceLogistic()
         problem = make_sequences(loss, rows, starts, codes, weights, lam)
         key = (starts.tobytes(), codes.tobytes(), K, shape(rows)[1])
-        told = (watch_for(self.verbose, self.tol), Interrupts(keeps=self.on_interrupt == "keep"))
+        told = (watch_for(self.verbose, self.tol), interrupts_of(self))
         with limited_to(threads_of(self)):
             solution = train(
                 problem, K, solver, self._stopping(), seeded(self.random_state).randint(2**31 - 1),

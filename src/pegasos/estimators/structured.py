@@ -19,9 +19,8 @@ from pegasos.errors import (
     InvalidType,
     ToleranceNotReached,
 )
-from pegasos.estimators.fitting import certificate_found, keep, stack_level
+from pegasos.estimators.fitting import certificate_found, interrupts_of, keep, stack_level
 from pegasos.estimators.parameters import one_of, seeded, whole
-from pegasos.interrupt import Interrupts
 from pegasos.problem.scaling import lam_of, positive
 from pegasos.progress import watch_for
 from pegasos.structured.examples import Structure, make_examples
@@ -164,7 +163,7 @@ class PegasosStructured(BaseEstimator):
             lambda: begin(problem, seed),
             stopping,
             watch_for(self.verbose, stopping.tol),
-            Interrupts(keeps=self.on_interrupt == "keep"),
+            interrupts_of(self),
         )
         keep(self, {"coef_": solution.model, "C_": C, "lam_": lam}, certificate_found(solution))
         warn(solution)
