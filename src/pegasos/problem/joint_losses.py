@@ -1,0 +1,274 @@
+"""Joint losses: what a row costs given the scores of all classes at once.
+
+    JointHinge   max_r cost[y, r] + z_r - z_y          the cost-sensitive loss, cost[y, y] = 0
+    Softmax      log sum_r exp(z_r - z_y)              the multiclass log-loss
+
+A row has scores z (K,), one per class, and dual numbers a = e_y - p, p a point of the simplex; then
+w_r(a) = 1/(lam S) sum_i s_i a_ir x_i, one column per class, and
+
+    gain         -loss*(-a)  =  sum_r p_r cost[y, r],   or the entropy of p
+    gap term     sum_r p_r (max_q (cost_q + z_q) - cost_r - z_r),   or KL(p, softmax(z))
+    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2:  the projection of p + (cost + z)/q
+                 onto the simplex, or a root in one number (below)
+
+p is what is stored nowhere: it is e_y - a. Where several classes attain a maximum, the first does;
+for the hinge the row's own class comes before all others, so that a margin exactly reached counts
+as satisfied.
+
+[SSSC11]  Shalev-Shwartz, Singer, Srebro, Cotter. Pegasos. Math. Programming 127(1), 2011. Sec. 5.1,
+          eq. (20), (21).
+[Mic86]   Michelot. A finite algorithm for finding the projection of a point onto the canonical
+          simplex of R^n. J. Optimization Theory and Applications 50(1), 1986.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import by_tag, inlined
+
+TURNS = 100  # of a safeguarded Newton search, at most: it takes five or so
+CLOSE = 1e-15  # how far from 1 a sum of probabilities may stay
+
+
+class JointHinge(NamedTuple):
+    """max_r cost[y, r] + z_r - z_y; `cost` is (K, K), never negative, 0 on its diagonal."""
+
+    cost: FloatArray
+
+
+class Softmax(NamedTuple):
+    """log sum_r exp(z_r - z_y)."""
+
+
+@by_tag
+def joint_value(loss: Any, z: Any, y: int) -> float:
+    """Return the loss at scores z of a row of class y."""
+
+
+@by_tag
+def write_joint_slope(loss: Any, z: Any, y: int, out: Any) -> None:
+    """Write minus a sub-gradient of the loss at scores z, the dual numbers e_y - p, into `out`."""
+
+
+@by_tag
+def joint_gain(loss: Any, a: Any, y: int) -> float:
+    """Return -loss*(-a), the dual objective's term."""
+
+
+@by_tag
+def joint_gap(loss: Any, z: Any, a: Any, y: int) -> float:
+    """Return loss(z) + loss*(-a) + <a, z> as a sum of non-negative terms."""
+
+
+@by_tag
+def write_joint_step(loss: Any, z: Any, a: Any, q: float, y: int, out: Any) -> None:
+    """Write the dual numbers that maximise the dual along one row of curvature q > 0."""
+
+
+@inlined
+def probability(a, y, r):  # type: ignore[no-untyped-def]
+    """Return p_r of a = e_y - p."""
+    return 1.0 - a[y] if r == y else -a[r]
+
+
+# ---- the cost-sensitive hinge
+
+
+@inlined
+def dearest_class(cost, z, y):  # type: ignore[no-untyped-def]
+    """Return the class that attains max_r cost[y, r] + z_r: the row's own, if it does."""
+    best = y
+    for r in range(len(z)):
+        if cost[y, r] + z[r] > cost[y, best] + z[best]:
+            best = r
+    return best
+
+
+@joint_value.register(JointHinge)
+def _(loss, z, y):  # type: ignore[no-untyped-def]
+    r = dearest_class(loss.cost, z, y)
+    return loss.cost[y, r] + (z[r] - z[y])
+
+
+@write_joint_slope.register(JointHinge)
+def _(loss, z, y, out):  # type: ignore[no-untyped-def]
+    r = dearest_class(loss.cost, z, y)
+    out[:] = 0.0
+    if r != y:
+        out[y], out[r] = 1.0, -1.0
+
+
+@joint_gain.register(JointHinge)
+def _(loss, a, y):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for r in range(len(a)):
+        total += probability(a, y, r) * loss.cost[y, r]
+    return total
+
+
+@joint_gap.register(JointHinge)
+def _(loss, z, a, y):  # type: ignore[no-untyped-def]
+    best, total = dearest_class(loss.cost, z, y), 0.0
+    for r in range(len(z)):
+        excess = (loss.cost[y, best] - loss.cost[y, r]) + (z[best] - z[r])
+        total += probability(a, y, r) * max(0.0, excess)
+    return total
+
+
+@write_joint_step.register(JointHinge)
+def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
+    for r in range(len(z)):
+        out[r] = probability(a, y, r) + (loss.cost[y, r] + (z[r] - z[y])) / q
+    project(out)
+    for r in range(len(z)):
+        out[r] = -out[r]
+    out[y] += 1.0
+
+
+@inlined
+def project(v):  # type: ignore[no-untyped-def]
+    """Replace v by the nearest point of the simplex: numbers that fall below 0 leave the mean."""
+    theta, count = -math.inf, 0  # [Mic86]; theta rises until no number at or below it is counted
+    while True:
+        total, members = 0.0, 0
+        for r in range(len(v)):
+            if v[r] > theta:
+                total += v[r]
+                members += 1
+        theta = (total - 1.0) / members
+        if members == count:
+            break
+        count = members
+    for r in range(len(v)):
+        v[r] = max(0.0, v[r] - theta)
+
+
+# ---- softmax
+
+
+@inlined
+def log_sum(z):  # type: ignore[no-untyped-def]
+    """Return log sum_r exp(z_r)."""
+    largest = z[0]
+    for r in range(1, len(z)):
+        largest = max(largest, z[r])
+    total = 0.0
+    for r in range(len(z)):
+        total += math.exp(z[r] - largest)
+    return largest + math.log(total)
+
+
+@joint_value.register(Softmax)
+def _(loss, z, y):  # type: ignore[no-untyped-def]
+    others = 0.0
+    for r in range(len(z)):
+        if r != y:
+            others = max(others, z[r] - z[y])
+    total = 0.0  # log1p keeps the digits of a small loss
+    for r in range(len(z)):
+        if r != y:
+            total += math.exp(z[r] - z[y] - others)
+    return others + math.log(total + math.exp(-others)) if others > 0.0 else math.log1p(total)
+
+
+@write_joint_slope.register(Softmax)
+def _(loss, z, y, out):  # type: ignore[no-untyped-def]
+    top, others = log_sum(z), 0.0
+    for r in range(len(z)):
+        if r != y:
+            out[r] = -math.exp(z[r] - top)
+            others -= out[r]
+    out[y] = others  # 1 - p_y
+
+
+@joint_gain.register(Softmax)
+def _(loss, a, y):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for r in range(len(a)):
+        p = probability(a, y, r)
+        if p > 0.0:
+            total -= p * math.log(p)
+    return total
+
+
+@joint_gap.register(Softmax)
+def _(loss, z, a, y):  # type: ignore[no-untyped-def]
+    top, total = log_sum(z), 0.0
+    for r in range(len(z)):
+        p, log_q = probability(a, y, r), z[r] - top
+        q = math.exp(log_q)
+        total += divergence(p, q, log_q)
+    return total
+
+
+@inlined
+def divergence(p, q, log_q):  # type: ignore[no-untyped-def]
+    """Return p log(p / q) - p + q >= 0; over a simplex these sum to KL(p, q)."""
+    if p <= 0.0:
+        return q
+    if q <= 0.0:
+        return p * (math.log(p) - log_q) - p
+    t = (p - q) / q
+    if abs(t) < 1e-4:  # q ((1 + t) log(1 + t) - t), without its cancellation
+        return q * t * t * (0.5 - t * (1.0 / 6.0 - t / 12.0))
+    return max(0.0, p * (math.log(p) - log_q) - (p - q))
+
+
+@write_joint_step.register(Softmax)
+def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
+    # The maximiser over p has log p_r + q p_r = u_r - mu, u_r = z_r + q p'_r. The sum of the p_r
+    # falls in mu, and is 1 between log_sum(u) - q and log_sum(u).
+    for r in range(len(z)):
+        out[r] = z[r] + q * probability(a, y, r)
+    high = log_sum(out)
+    low, mu = high - q, high - q / len(z)
+    for _ in range(TURNS):
+        total, slope = 0.0, 0.0
+        for r in range(len(z)):
+            p = root_of(out[r] - mu, q)
+            total += p
+            slope += p / (1.0 + q * p)
+        if abs(total - 1.0) <= CLOSE * len(z):
+            break
+        if total > 1.0:
+            low = mu
+        else:
+            high = mu
+        mu += (total - 1.0) / slope
+        if not low < mu < high:
+            mu = 0.5 * (low + high)
+        if not low < mu < high:
+            break
+    others = 0.0
+    for r in range(len(z)):
+        out[r] = -root_of(out[r] - mu, q)
+        if r != y:
+            others -= out[r]
+    if others > 1.0:  # rounding
+        for r in range(len(z)):
+            out[r] /= others
+        others = 1.0
+    out[y] = others
+
+
+@inlined
+def root_of(t, q):  # type: ignore[no-untyped-def]
+    """Return the p > 0 with log p + q p = t: Newton steps in log p, from the right of the root."""
+    x = t if t <= 0.0 else min(t, max(0.0, math.log(t / q)))
+    for _ in range(TURNS):
+        e = q * math.exp(x)
+        step = (x + e - t) / (1.0 + e)
+        x -= step
+        if abs(step) <= 1e-16 * max(1.0, abs(x)):
+            break
+    return math.exp(x)
+
+
+def zero_one(K: int) -> FloatArray:
+    """Return the cost matrix of plain errors."""
+    return np.ones((K, K)) - np.eye(K)
