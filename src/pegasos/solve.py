@@ -223,7 +223,7 @@ class Run:
         """Whether a certificate is due."""
         of = self.epochs, estimate, self._target()
         if self.solver.estimates_exactly:
-            return self.schedule.is_due_if_exact(*of, self.judge.has_judged)
+            return self.schedule.is_due_if_exact(*of, self.judge.has_judged, self._is_within_tol())
         return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:

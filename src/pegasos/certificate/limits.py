@@ -16,7 +16,7 @@ EPOCHS = 1000  # passes that max_iter=None allows, at least
 VALUES = 100_000_000  # values that it lets small problems read: some tenths of a second
 VALUES_PER_EPOCH = 20_000  # what an epoch costs beside the values it reads
 
-TINY = 50_000  # values per pass up to which `auto` goes to machine precision
+TINY = 20_000  # values per pass up to which `auto` goes to machine precision
 WISH = 1e-22  # that is, until rounding stops it
 WISHED_VALUES = 50_000_000  # values read at most on the way there
 

@@ -275,13 +275,17 @@ def _(loss, a, y):  # type: ignore[no-untyped-def]
 @gap_term.register(Logistic)
 def _(loss, z, a, y):  # type: ignore[no-untyped-def]
     b, m = y * a, y * z
-    return max(0.0, b * softplus(m) + (1.0 - b) * softplus(-m) - entropy(b))  # KL(b, sigmoid(-m))
+    least = math.log1p(math.exp(-abs(m)))  # softplus of -|m|; that of |m| has |m| more
+    more = b * m if m > 0.0 else (b - 1.0) * m
+    return max(0.0, least + more - entropy(b))  # KL(b, sigmoid(-m))
 
 
 @dual_step.register(Logistic)
 def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     # With b = sigmoid(t) the optimum is the root of the increasing g(t) = t + y z + q (b(t) - b_0).
     m, start = y * z, y * a
+    if q == 0.0:
+        return y * sigmoid(-m)
     low, high = -m - q * (1.0 - start), -m + q * start
     t = -m
     for _ in range(100):

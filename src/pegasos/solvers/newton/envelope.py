@@ -57,7 +57,8 @@ def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-d
         z = Z[i, 0] + u * D[i, 0]
         c = dual_step(costs.loss, z, B[i, 0], q, y)
         Z[i, 0], D[i, 0], A[i, 0] = z, c - A[i, 0], c
-        add_gap(costs, i, 0, z, c, sums)
+        if q > 0.0:  # at the slope of the loss itself the gap term is 0
+            add_gap(costs, i, 0, z, c, sums)
         sums[VALUE, 0] += s * value(costs.loss, z, y)
         sums[BALANCE, 0] += s * c
 
