@@ -19,11 +19,11 @@ from pegasos.problem.joint_losses import (
     joint_value,
     own_class,
     probability,
-    write_joint_slope,
 )
 from pegasos.problem.joint_rounding import joint_rooms, joint_size, joint_spread
-from pegasos.problem.losses import slope, value
+from pegasos.problem.losses import value
 from pegasos.problem.objective import weight
+from pegasos.problem.row_slopes import write_minus_slopes
 
 EPS = float(np.finfo(np.float64).eps)
 # Rows of the sums over all rows of the data, after those of `problem.gap`.
@@ -69,11 +69,6 @@ def write_row_room(loss: Any, costs: Any, judged: Any, i: int, row: Any, out: An
     """Write what rounding of the scores of row i may add to its part of the gap into out[i]."""
 
 
-@by_tag
-def write_row_slopes(loss: Any, costs: Any, Z: Any, i: int, b: Any, A: Any) -> None:
-    """Write minus the slopes at the scores Z[i] + b into A[i]."""
-
-
 @compiled
 def add_terms(costs, judged, sums):  # type: ignore[no-untyped-def]
     """Add up what rows have of the gap and the losses, and what rounding may add to them.
@@ -101,7 +96,10 @@ def write_room(costs, judged, out):  # type: ignore[no-untyped-def]
 def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
     """Write -slope at the scores Z + b into A."""
     for i in range(Z.shape[0]):
-        write_row_slopes(costs.loss, costs, Z, i, b, A)
+        a = A[i]
+        for k in range(len(a)):
+            a[k] = Z[i, k] + b[k]
+        write_minus_slopes(costs.loss, costs, i, a, a)
 
 
 # ---- models side by side
@@ -154,12 +152,6 @@ def _(loss, costs, judged, i, row, out):  # type: ignore[no-untyped-def]
         out[i, k] = s * (of_gap + 2.0 * of_value)
 
 
-@write_row_slopes.otherwise
-def _(loss, costs, Z, i, b, A):  # type: ignore[no-untyped-def]
-    for k in range(Z.shape[1]):
-        A[i, k] = -slope(loss, Z[i, k] + b[k], costs.Y[i, k])
-
-
 # ---- one model with K outputs: its sums are in the first column, those over classes in K
 
 
@@ -199,11 +191,3 @@ def _(loss, costs, judged, i, row, out):  # type: ignore[no-untyped-def]
     of_value, of_gap = joint_rooms(loss, row[1], row[0], own_class(costs.Y, i), r)
     out[i, :] = 0.0
     out[i, 0] = weight(costs.weights, i) * (of_gap + 2.0 * of_value)
-
-
-@for_joint_losses(write_row_slopes)
-def _(loss, costs, Z, i, b, A):  # type: ignore[no-untyped-def]
-    out = A[i]
-    for k in range(len(out)):
-        out[k] = Z[i, k] + b[k]
-    write_joint_slope(loss, out, own_class(costs.Y, i), out)

@@ -8,7 +8,7 @@ w_r(a) = 1/(lam S) sum_i s_i a_ir x_i, one column per class, and
 
     gain         -loss*(-a)  =  sum_r p_r cost[y, r],   or the entropy of p
     gap term     sum_r p_r (max_q (cost_q + z_q) - cost_r - z_r),   or KL(p, softmax(z))
-    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2: the projection of p + (cost + z)/q
+    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2: p + (cost + z)/q, projected
                  onto the simplex, or a root in one number (below)
 
 p is what is stored nowhere: it is e_y - a. Where several classes attain a maximum, the first does;
