@@ -16,6 +16,7 @@ import numpy as np
 from pegasos.around import Around, Decided
 from pegasos.certificate.definiteness import definiteness
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.leads import unknown_biases
 from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.schedule import Schedule
@@ -294,7 +295,8 @@ class Run:
         """Return what the solver offers at present."""
         dual = self.solver.dual_point(self.problem, self.state)
         iterate = self.solver.iterate(self.problem, self.state)
-        return Offer(None, iterate=iterate) if dual is None else Offer(*dual, iterate)
+        bias = self.solver.free_bias(self.problem, self.state)
+        return Offer(None, iterate=iterate) if dual is None else Offer(*dual, iterate, bias)
 
     def _recompute(self, offer: Offer) -> None:
         """Certify the latest offer from the data alone, where that costs little."""
@@ -334,8 +336,8 @@ class Run:
 
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""
-        low, high = ball(self.judge.problem, self.judge).bounds(self.problem.rows)
-        return float(self.around.decided(low, high).mean())
+        known = ball(self.judge.problem, self.judge)
+        return float(known.settled(self.problem.rows, self.around.decided).mean())
 
     def _is_rounding(self) -> bool:
         """Whether the gap, without the room for rounding, is as wished or no longer falls."""
@@ -381,7 +383,8 @@ class Run:
             return ball(self.judge.problem, self.judge)
         known = ball(self.judge.problem._replace(is_free=False), self.judge)
         nowhere = np.full_like(known.low, np.inf)
-        return replace(known, low=-nowhere, high=nowhere)
+        pairs = None if known.pairs is None else unknown_biases(known.pairs.b)
+        return replace(known, low=-nowhere, high=nowhere, pairs=pairs)
 
     def _must_hurry(self, outcome: Outcome) -> bool:
         return outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY

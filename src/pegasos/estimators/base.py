@@ -45,15 +45,28 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     @one_blas_thread
     def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return decision values of shape (n, K) and bounds on the optimum's."""
+        ball = self._known_ball()
+        with limited_to(threads_of(self)):
+            Z, low, high = ball.scores_and_bounds(self._seen(X))
+        return Z + self.intercept_, low, high
+
+    @one_blas_thread
+    def _leaders(self, X: Any) -> tuple[FloatArray, Any]:
+        """Return decision values of a joint model, and which class leads at the optimum, or -1."""
+        ball, rows = self._known_ball(), self._seen(X)
+        with limited_to(threads_of(self)):
+            Z, _, _ = ball.scores_and_bounds(rows)
+            return Z + self.intercept_, ball.sure_leaders(rows)
+
+    def _known_ball(self) -> Any:
+        """Return what is known of the optimum."""
         check_is_fitted(self)
         if self._ball is None:
             raise NotCertified(
                 "partial_fit keeps no certificate, because a stream has no end: bounds on the "
                 "optimum are known after fit only."
             )
-        with limited_to(threads_of(self)):
-            Z, low, high = self._ball.scores_and_bounds(self._seen(X))
-        return Z + self.intercept_, low, high
+        return self._ball
 
     def _seen(self, X: Any) -> Any:
         """Return new rows as the ball of a certificate is to see them."""

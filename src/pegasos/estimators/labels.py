@@ -13,15 +13,16 @@ from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
 from pegasos.problem import votes
 
-Kind = Literal["binary", "multiclass", "pairs", "multilabel"]
+Kind = Literal["binary", "multiclass", "joint", "pairs", "multilabel"]
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The classes of a fit, and how K models decide between them.
+    """The classes of a fit, and how K models, or K outputs of one, decide between them.
 
     binary       one model; its decision value is positive for the second class
     multiclass   one model per class against the rest; the largest decision value wins
+    joint        one model with an output per class; the largest wins
     pairs        one model per pair of classes, positive for the first; most votes win (`votes`)
     multilabel   one model per label; a positive decision value means that the label is given
     """

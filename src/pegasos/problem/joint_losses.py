@@ -8,7 +8,7 @@ w_r(a) = 1/(lam S) sum_i s_i a_ir x_i, one column per class, and
 
     gain         -loss*(-a)  =  sum_r p_r cost[y, r],   or the entropy of p
     gap term     sum_r p_r (max_q (cost_q + z_q) - cost_r - z_r),   or KL(p, softmax(z))
-    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2:  the projection of p + (cost + z)/q
+    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2: p + (cost + z)/q, projected
                  onto the simplex, or a root in one number (below)
 
 p is what is stored nowhere: it is e_y - a. Where several classes attain a maximum, the first does;
@@ -70,6 +70,49 @@ def write_joint_step(loss: Any, z: Any, a: Any, q: float, y: int, out: Any) -> N
     """Write the dual numbers that maximise the dual along one row of curvature q > 0."""
 
 
+JOINT_LOSSES = (JointHinge, Softmax)
+
+
+def for_joint_losses(generic: Any) -> Any:
+    """Register one implementation of a generic function for all joint losses."""
+
+    def accept(implementation: Any) -> Any:
+        for kind in JOINT_LOSSES:
+            generic.register(kind)(implementation)
+        return implementation
+
+    return accept
+
+
+def is_joint(loss: Any) -> bool:
+    """Whether a loss is over the scores of all classes at once."""
+    return isinstance(loss, JOINT_LOSSES)
+
+
+def models(loss: Any, K: int) -> int:
+    """Return how many models K outputs are: one each, or one in all for a joint loss."""
+    return 1 if is_joint(loss) else K
+
+
+def summed(loss: Any, values: FloatArray) -> FloatArray:
+    """Return sums over the outputs of every model, given values (K,) of the outputs."""
+    return values.sum(keepdims=True) if is_joint(loss) else values
+
+
+def lengths(loss: Any, values: FloatArray) -> FloatArray:
+    """Return the lengths of vectors over the outputs of every model, given their values (K,)."""
+    return np.sqrt((values**2).sum(keepdims=True)) if is_joint(loss) else values
+
+
+@inlined
+def own_class(Y, i):  # type: ignore[no-untyped-def]
+    """Return the class of row i, whose target is the only positive one."""
+    for k in range(Y.shape[1]):
+        if Y[i, k] > 0.0:
+            return k
+    return 0
+
+
 @inlined
 def probability(a, y, r):  # type: ignore[no-untyped-def]
     """Return p_r of a = e_y - p."""
@@ -122,8 +165,10 @@ def _(loss, z, a, y):  # type: ignore[no-untyped-def]
 
 @write_joint_step.register(JointHinge)
 def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
+    best = dearest_class(loss.cost, z, y)  # seen from it nothing is large, however small q is
     for r in range(len(z)):
-        out[r] = probability(a, y, r) + (loss.cost[y, r] + (z[r] - z[y])) / q
+        lead = (loss.cost[y, r] - loss.cost[y, best]) + (z[r] - z[best])
+        out[r] = probability(a, y, r) + lead / q
     project(out)
     for r in range(len(z)):
         out[r] = -out[r]
@@ -133,17 +178,17 @@ def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
 @inlined
 def project(v):  # type: ignore[no-untyped-def]
     """Replace v by the nearest point of the simplex: numbers that fall below 0 leave the mean."""
-    theta, count = -math.inf, 0  # [Mic86]; theta rises until no number at or below it is counted
+    # [Mic86]: theta rises until no number at or below it is counted. Rounding may lower it again.
+    theta, count = -math.inf, len(v) + 1
     while True:
         total, members = 0.0, 0
         for r in range(len(v)):
             if v[r] > theta:
                 total += v[r]
                 members += 1
-        theta = (total - 1.0) / members
-        if members == count:
+        if members >= count:
             break
-        count = members
+        theta, count = (total - 1.0) / members, members
     for r in range(len(v)):
         v[r] = max(0.0, v[r] - theta)
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.dispatch import by_tag, compiled
+from pegasos.problem.joint_losses import JointHinge
 
 ULP = float(np.finfo(np.float64).eps)
 
@@ -48,7 +49,7 @@ class EpsilonInsensitive(NamedTuple):
 
 def is_smooth(loss: Any) -> bool:
     """Whether the slope is continuous, as far as known."""
-    return not isinstance(loss, Hinge | EpsilonInsensitive)
+    return not isinstance(loss, Hinge | EpsilonInsensitive | JointHinge)
 
 
 # What estimators accept, by name. A regression loss is made with the user's epsilon.

@@ -22,6 +22,7 @@ import numpy as np
 
 from pegasos.data.rows import CsrRows, shape, square_norms, stored_values
 from pegasos.options import Options
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.newton import Newton
@@ -162,6 +163,8 @@ class Auto(Options):
 
     def choose(self, problem: Problem, tol: float) -> Choice:
         """Choose a solver for a problem."""
+        if is_joint(problem.costs.loss):
+            return Choice(SDCA(), "sdca: one model of all classes")
         facts = facts_of(problem)
         sdca, newton = seconds_of_sdca(facts, tol), seconds_of_newton(facts, tol)
         shape_of_it = f"{facts.n:,} x {facts.d:,}, C R^2 = {facts.kappa:.2g}"

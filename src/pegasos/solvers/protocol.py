@@ -57,7 +57,7 @@ class KernelState(Protocol):
 
 
 class Solver(Protocol):
-    """Four verbs, two facts, and two requests that most solvers leave as they are here.
+    """Four verbs, two facts, and three requests that most solvers leave as they are here.
 
     is_dual : bool
         Whether the dual point is what is improved: slopes at the weights offer no better one.
@@ -89,6 +89,13 @@ class Solver(Protocol):
 
     def dual_point(self, problem: Problem, state: Any) -> DualPoint | None:
         """Return the dual point of the last complete epoch, if there is one."""
+
+    def free_bias(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
+        """Return (c, m), of shape (K,) and (d,): free biases of a joint loss are c - <w, m>.
+
+        They are for solvers without an iterate of their own, and as good as these know them.
+        """
+        return None
 
     def regularized(self, problem: Problem, state: Any) -> Problem:
         """Return the problem that the run is certified for: another one if it finds its own lam."""

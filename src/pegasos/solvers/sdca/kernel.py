@@ -53,7 +53,7 @@ from pegasos.solvers.responses.responses import (
     respond,
     write_responses,
 )
-from pegasos.solvers.sdca.linear import DualBias
+from pegasos.solvers.sdca.coordinate import DualBias
 
 
 class CoordinateAscent(NamedTuple):
