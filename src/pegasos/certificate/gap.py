@@ -111,7 +111,8 @@ def evaluate(
     scored = scores_of(problem, W, offer, means)
     if offer.iterate is None and offer.bias is not None:
         b = offer.bias[0] - offer.bias[1] @ W
-    b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
+    if not offer.is_final:
+        b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
     found = bounded(problem, offer, dual, W, b, scored)
     if is_hidden(found, target):
         spare = 0.5 * (target * found.primal - (found.gap - found.hidden))

@@ -30,6 +30,7 @@ class Offer(NamedTuple):
     `scores` (n, K) are those of w(scale * A); `iterate` is (W, b), or None for w(a) itself. Without
     a dual point (`A` None) there is an iterate. `bias` (c, m) are free biases b = c - <w, m> of a
     joint loss, as good as the solver knows them, for the weights that have none of their own.
+    `is_final`: the iterate is handed out, its bias too.
     """
 
     A: Any
@@ -37,6 +38,7 @@ class Offer(NamedTuple):
     scores: FloatArray | None = None
     iterate: tuple[FloatArray, FloatArray] | None = None
     bias: tuple[FloatArray, FloatArray] | None = None
+    is_final: bool = False
 
 
 class Means(NamedTuple):
