@@ -11,6 +11,8 @@ from pegasos.estimators.sequence_labeler import PegasosSequenceLabeler
 from pegasos.estimators.structured import PegasosStructured
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
+from pegasos.solvers.cutting_plane.ocas import OCAS
+from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton.newton import Newton
@@ -29,6 +31,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LASVM",
+    "OCAS",
     "SDCA",
     "Newton",
     "SGD",
@@ -48,6 +51,7 @@ __all__ = [
     "PegasosSequenceLabeler",
     "PegasosStructured",
     "Perceptron",
+    "SVMPerf",
 ]
 
 
