@@ -76,7 +76,8 @@ def checked_set(within: Any) -> Any:
             )
     elif not isinstance(within, Everywhere):
         positive(within.radius, "radius", "It bounds the norm of the weights.")
-    return type(within)(*map(float, within))
+    sides: Any = within
+    return type(within)(*[float(side) for side in sides])
 
 
 @by_tag
