@@ -10,6 +10,7 @@ from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.estimators.sequence_labeler import PegasosSequenceLabeler
 from pegasos.estimators.structured import PegasosStructured
 from pegasos.problem.custom_loss import CustomLoss
+from pegasos.recorder import Recorder
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
@@ -48,6 +49,7 @@ __all__ = [
     "PegasosSequenceLabeler",
     "PegasosStructured",
     "Perceptron",
+    "Recorder",
 ]
 
 

@@ -12,6 +12,7 @@ from pegasos.disk_cache import how_often
 from pegasos.interrupt import Interrupts
 from pegasos.problem.custom_loss import is_custom
 from pegasos.progress import Compilation, Log, Watch
+from pegasos.recorder import Recording
 
 COMPILES = "compiling for this kind of data (about 10 s), {}"
 COMPILES_OWN_LOSS = "compiling for a loss of your own (about 10 s), once per session"
@@ -39,10 +40,12 @@ class Around:
         watch: Watch | None = None,
         decided: Decided | None = None,
         interrupts: Interrupts | None = None,
+        recording: Recording | None = None,
     ) -> None:
         self.watch = watch or Log()
         self.decided = decided or has_settled_sign
         self.interrupts = interrupts or Interrupts()
+        self.recording = recording or Recording([])
         self.compilation = compilation_for(loss, self.watch)
         self._begin, self._open = time.perf_counter(), ExitStack()
 

@@ -7,6 +7,7 @@ between any two steps: saved, and loaded in another process, it goes on with the
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,7 @@ from pegasos.interrupt import Interrupted, Interrupts
 from pegasos.problem.geometry import geometry
 from pegasos.problem.objective import Problem
 from pegasos.progress import Watch, logger
+from pegasos.recorder import Moment, Recording
 from pegasos.solvers.auto import Auto, Choice
 from pegasos.solvers.protocol import Advance, Solver
 from pegasos.state import from_data, to_data
@@ -43,7 +45,8 @@ class Solution:
     """What a fit leaves behind.
 
     Weights `W` (d, K) and biases `b` (K,), their certificate, the history, the ball that holds the
-    optimum, the solver's state for a warm start, and the lam of the problem that was certified.
+    optimum, the solver's state for a warm start, the lam of the problem that was certified, and the
+    records of chosen steps.
     """
 
     W: FloatArray
@@ -54,9 +57,10 @@ class Solution:
     outcome: Outcome
     state: Any
     lam: float
+    moments: list[Moment]
 
 
-def solve(
+def solve(  # noqa: PLR0913
     problem: Problem,
     solver: Solver | Auto,
     stopping: Stopping,
@@ -66,14 +70,15 @@ def solve(
     watch: Watch | None = None,
     decided: Decided | None = None,
     interrupts: Interrupts | None = None,
+    recording: Recording | None = None,
 ) -> Solution:
     """Run a solver until its certificate, or a limit, says stop.
 
     `decided` takes lower and upper bounds (n, K) on the optimum's decision values and tells which
     labels they settle; by default, those whose interval does not hold 0. `interrupts` says what
-    Ctrl-C means; by default, the model so far is kept.
+    Ctrl-C means; by default, the model so far is kept. `recording` says which steps to record.
     """
-    with Around(problem.costs.loss, watch, decided, interrupts) as around:
+    with Around(problem.costs.loss, watch, decided, interrupts, recording) as around:
         run = Run(problem, stopping, around)
         run.start(solver, seed, previous)
         while run.outcome is None:
@@ -102,7 +107,10 @@ class Run:
         self.earlier = 0.0  # seconds, before the run was loaded
         self.certifying = 0.0  # seconds that the last certificate took
         self.bare_gaps: list[float] = []  # of every certificate, without the room for rounding
-        self.checked_rows = -1  # rows visited when the last certificate was made
+        self.checked = (-1, -1)  # rows visited and steps when the last certificate was made
+        self.steps, self.recorded = 0, -1  # taken so far; up to which they were recorded
+        self.moments: list[Moment] = []
+        self.aside = (0.0, 0)  # seconds and kernel values that went into certificates
 
     @property
     def solver(self) -> Solver:
@@ -125,6 +133,7 @@ class Run:
         else:
             self.choice = Choice(solver, "")
         self.state = self.solver.start(self.problem, seed, previous)
+        self._record_step()
 
     def save(self) -> dict[str, Any]:
         """Return the run as arrays by name and a string of JSON; see `state`.
@@ -156,7 +165,12 @@ class Run:
         Where kernel values are too coarse, the solver goes on from its models with wider ones;
         where another solver is expected to end sooner, that one does.
         """
-        self.after(self.solver.advance(self.problem, self.state))
+        most = min(self.stopping.max_steps, self.around.recording.next_after(self.steps))
+        if np.isfinite(most):
+            most = max(1, int(most) - self.steps)
+            self.after(self.solver.advance_by(self.problem, self.state, most))
+        else:
+            self.after(self.solver.advance(self.problem, self.state))
         if self.outcome in (Outcome.BLURRED, Outcome.CHANGED):
             if self.outcome is Outcome.BLURRED:
                 self._widen()
@@ -169,7 +183,9 @@ class Run:
         outcome = None
         self.judge.point = None  # its numbers are others now
         self.rows_visited += step.rows_visited
+        self.steps += step.rows_visited if step.steps is None else step.steps
         self.rows_of_epoch = 0 if step.ends_epoch else self.rows_of_epoch + step.rows_visited
+        self._record_step()
         if step.ends_epoch:
             self.epochs += 1
             try:
@@ -187,7 +203,7 @@ class Run:
             self.certify()
         must_stop = self.around.watch.epoch(self.epochs, self.model)
         outcome = None
-        if self.checked_rows == self.rows_visited:
+        if not self._is_stale():
             outcome = self._is_good_enough()
             self.schedule.learn_from(estimate, self.trace.records[-1].relative_gap)
             outcome = outcome or self._reconsidered()
@@ -231,6 +247,8 @@ class Run:
         limits = self.stopping
         if self.around.interrupts.pending:
             return Outcome.INTERRUPT
+        if self.steps >= limits.max_steps:
+            return Outcome.STEPS
         if self.epochs >= limits.max_iter:
             return Outcome.EPOCHS
         if self.epochs >= ENOUGH_UNPROVEN and self._is_indefinite():
@@ -252,13 +270,52 @@ class Run:
 
     def model(self) -> tuple[FloatArray, FloatArray]:
         """Return weights and biases, certified no earlier than after the last advance."""
-        if self.checked_rows != self.rows_visited:
+        if self._is_stale():
             self.certify()
         return self.judge.W, self.judge.b
+
+    def _is_stale(self) -> bool:
+        """Whether the latest certificate is of an earlier state."""
+        return self.checked != (self.rows_visited, self.steps)
+
+    def _record_step(self) -> None:
+        """Record the present model, if a chosen step is reached; a copy of the state is asked.
+
+        What this takes is no part of the fit: neither its seconds nor its kernel values.
+        """
+        recording, start = self.around.recording, self.seconds()
+        if recording.next_after(self.recorded) > self.steps:
+            return
+        self.recorded, (proving, values) = self.steps, self.aside
+        rows, known = self.problem.rows, geometry(self.problem.rows).evaluations
+        counts = None if known is None else (rows.evaluations, rows.hits, rows.misses)
+        worth = recording.worth(self.problem, *self._iterate())
+        evaluations = None if known is None else known - values
+        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations)
+        self.moments.append(moment)
+        if counts is not None:
+            rows.evaluations, rows.hits, rows.misses = counts
+        self.earlier -= self.seconds() - start
+
+    def _iterate(self) -> tuple[FloatArray, FloatArray | None]:
+        """Return the present model as its solver has it; a bias of None stands for the best."""
+        problem, state = self.problem, copy.deepcopy(self.state)
+        found = self.solver.iterate(problem, state)
+        if found is not None:
+            return found
+        dual = self.solver.dual_point(problem, state)
+        assert dual is not None  # of a solver that has neither there is nothing to hand out
+        A = dual.scale * dual.A
+        W = geometry(problem.rows).combination(problem, A)
+        if problem.is_free:
+            return W, None
+        s = problem.costs.weights.values[:, None]
+        return W, problem.bias_scale**2 * (s * A).sum(axis=0) / (problem.lam * problem.S)
 
     def certify(self) -> None:
         """Judge the present state, record it and plan the next certificate."""
         start, limits = self.seconds(), self.stopping
+        known = geometry(self.problem.rows).evaluations or 0
         self._pose()
         offer = self._offer()
         scale = float(self.judge.primal.min()) if self.judge.has_judged else 1.0
@@ -267,11 +324,15 @@ class Run:
             found = self.judge.evaluations(
                 offer, not self.solver.is_dual, accuracy, self._target()
             )  # fmt: skip
+        if offer.is_final:
+            self.judge.forget_models()
         for evaluation in found:
             self.judge.keep_better(evaluation)
         if self.judge.relative_gap().max() <= limits.tol:
             self._recompute(offer)
-        self.certifying, self.checked_rows = self.seconds() - start, self.rows_visited
+        self.certifying, self.checked = self.seconds() - start, (self.rows_visited, self.steps)
+        known = (geometry(self.problem.rows).evaluations or 0) - known
+        self.aside = self.aside[0] + self.certifying, self.aside[1] + known
         record = self._record()
         self.trace.records.append(record)
         self.bare_gaps.append(float(self.judge.bare_relative_gap().max()))
@@ -294,7 +355,8 @@ class Run:
         """Return what the solver offers at present."""
         dual = self.solver.dual_point(self.problem, self.state)
         iterate = self.solver.iterate(self.problem, self.state)
-        return Offer(None, iterate=iterate) if dual is None else Offer(*dual, iterate)
+        A, scale, scores = (None, 1.0, None) if dual is None else dual
+        return Offer(A, scale, scores, iterate, self.solver.is_literal and iterate is not None)
 
     def _recompute(self, offer: Offer) -> None:
         """Certify the latest offer from the data alone, where that costs little."""
@@ -355,24 +417,23 @@ class Run:
         known = self.ball(self.outcome)
         return Solution(
             judge.W, judge.b, certificate, self.trace, known, self.outcome, self.state,
-            judge.problem.lam,
+            judge.problem.lam, self.moments,
         )  # fmt: skip
 
     def _certified_end(self, outcome: Outcome) -> Outcome:
         """Certify the last state if the latest certificate is of an earlier one."""
-        is_stale = self.checked_rows != self.rows_visited
-        if not self.judge.has_judged or (is_stale and not self._must_hurry(outcome)):
+        if not self.judge.has_judged or (self._is_stale() and not self._must_hurry(outcome)):
             try:
                 self.certify()
             except Interrupted:
                 outcome = Outcome.INTERRUPT
-        if not self._must_hurry(outcome) and self.checked_rows == self.rows_visited:
+        if not self._must_hurry(outcome) and not self._is_stale():
             try:
                 self._recompute(self._offer())
             except Interrupted:
                 outcome = Outcome.INTERRUPT
         is_good = self.judge.relative_gap().max() <= self.stopping.tol
-        is_limit = outcome in (Outcome.EPOCHS, Outcome.TIME)
+        is_limit = outcome in (Outcome.EPOCHS, Outcome.STEPS, Outcome.TIME)
         return Outcome.TOLERANCE if is_good and is_limit else outcome
 
     def ball(self, outcome: Outcome) -> Ball:

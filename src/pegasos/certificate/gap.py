@@ -105,7 +105,8 @@ def evaluate(
     if offer.iterate is not None and W is offer.iterate[0]:
         W = W.copy()  # the solver may go on writing into what it offered
     scored = scores_of(problem, W, offer, means)
-    b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
+    if not offer.is_final:
+        b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
     found = bounded(problem, offer, dual, W, b, scored)
     if is_hidden(found, target):
         spare = 0.5 * (target * found.primal - (found.gap - found.hidden))

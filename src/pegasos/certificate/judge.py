@@ -96,12 +96,14 @@ class Judge:
         if offer.A is not None:
             found.append(evaluate(self.problem, offer, self.means, accuracy, hint, target))
             W, b = found[0].W, found[0].b
-            if tries_slopes and not np.all(found[0].gap <= target * found[0].dual):
+            is_enough = offer.is_final or np.all(found[0].gap <= target * found[0].dual)
+            if tries_slopes and not is_enough:
                 found += self._on_lines(offer, found[0], accuracy, target)
                 W, b = found[-1].W, found[-1].b
         if offer.A is None or (tries_slopes and is_smooth(self.problem.costs.loss)):
-            A, b = negative_slopes(self.problem, W, b, self.means, accuracy)
-            offer = Offer(A, iterate=(W, b))
+            A, best = negative_slopes(self.problem, W, b, self.means, accuracy)
+            b = b if offer.is_final else best
+            offer = Offer(A, iterate=(W, b), is_final=offer.is_final)
             found.append(evaluate(self.problem, offer, self.means, accuracy, b, target))
         return found
 
@@ -141,6 +143,10 @@ class Judge:
         self.has_judged = True
         self.dual = np.maximum(self.dual, dual)
         self._take(new, gap, dual, better)
+
+    def forget_models(self) -> None:
+        """Let the next models be kept, whatever they are worth; lower bounds stay."""
+        self.gap, self.has_judged = np.full_like(self.gap, np.inf), False
 
     def recompute(self, offer: Offer, tol: float) -> None:
         """Certify the latest offer from the data alone, where that costs little beside the fit.

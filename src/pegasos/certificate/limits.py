@@ -32,6 +32,7 @@ class Limits(NamedTuple):
     max_time: float
     rule: StopRule
     is_auto: bool
+    max_steps: float = np.inf
 
     def linear(self, values: int) -> Stopping:
         """Return the limits of a linear fit that reads so many values per pass."""
@@ -52,4 +53,5 @@ class Limits(NamedTuple):
             rule=self.rule,
             wish=WISH if goes_on else np.inf,
             wish_epochs=wish_epochs if goes_on else 0,
+            max_steps=self.max_steps,
         )

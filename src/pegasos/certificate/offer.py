@@ -20,13 +20,14 @@ class Offer(NamedTuple):
     """What a solver offers: raw dual numbers scale * A, perhaps their scores, perhaps an iterate.
 
     `scores` (n, K) are those of w(scale * A); `iterate` is (W, b), or None for w(a) itself. Without
-    a dual point (`A` None) there is an iterate.
+    a dual point (`A` None) there is an iterate. `is_final`: that is handed out, its bias too.
     """
 
     A: Any
     scale: float = 1.0
     scores: FloatArray | None = None
     iterate: tuple[FloatArray, FloatArray] | None = None
+    is_final: bool = False
 
 
 class Means(NamedTuple):

@@ -21,6 +21,7 @@ class Outcome(Enum):
     TOLERANCE = "the tolerance was reached"
     DECISIONS = "the labels of the training rows are settled"
     EPOCHS = "max_iter was reached"
+    STEPS = "max_steps was reached"
     TIME = "max_time was reached"
     INTERRUPT = "it was interrupted (Ctrl-C)"
     CALLBACK = "a callback asked for it"
@@ -48,6 +49,7 @@ class Stopping:
     settled: float = 0.999
     wish: float = float("inf")
     wish_epochs: int = 0
+    max_steps: float = float("inf")
 
 
 @dataclass(frozen=True)

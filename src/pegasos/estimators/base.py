@@ -31,6 +31,8 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     bias_scale: float = 1.0
     stop: str = "gap"  # a regressor has no decisions to wait for
     n_jobs: int | None = None
+    max_steps: int | None = None
+    record: Any = None
     class_weight: Any = None
     _has_kernel: ClassVar[bool] = False
 

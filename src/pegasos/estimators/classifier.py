@@ -33,6 +33,7 @@ from pegasos.estimators.parameters import (
     margin_loss,
     tag_of,
 )
+from pegasos.estimators.recording import recording_for, records_found
 from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of, lam_of_stream
 from pegasos.solvers.catalogue import resolve, resolve_stream
@@ -82,6 +83,8 @@ class PegasosClassifier(Classification, LinearEstimator):
     max_iter : int, optional
         Limit on the epochs: passes over the rows, or steps of Newton's method. By default 1000, and
         up to 5000 for small data.
+    max_steps : int, optional
+        Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     stop : {"gap", "decisions"}, default="gap"
@@ -101,6 +104,9 @@ class PegasosClassifier(Classification, LinearEstimator):
         Seed of the order in which rows are visited. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    record : Recorder, optional
+        Which steps to record, and the rows to test on: `records_` then has what the model of each
+        was worth as the solver had it, not the best one so far. One fit; not for searches.
     on_interrupt : {"keep", "raise"}, default="keep"
         What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
         with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
@@ -119,6 +125,9 @@ class PegasosClassifier(Classification, LinearEstimator):
         the fit ended (`reason`).
     history_ : dict of str to ndarray
         epoch, seconds, rows_visited, primal, dual, gap and relative_gap of every certificate.
+    records_ : dict of str to ndarray
+        With `record`: step, rows_visited, seconds, objective, and test_error and test_loss where
+        there are rows to test on.
     C_, lam_ : float
         The penalty on both scales.
     n_iter_ : int
@@ -156,6 +165,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         solver: Any = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
+        max_steps: int | None = None,
         max_time: float | None = None,
         stop: str = "gap",
         class_weight: Any = None,
@@ -163,6 +173,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        record: Any = None,
         on_interrupt: str = "keep",
     ) -> None:
         self.C = C
@@ -173,6 +184,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.max_time = max_time
         self.stop = stop
         self.class_weight = class_weight
@@ -180,6 +192,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.record = record
         self.on_interrupt = on_interrupt
 
     @with_callbacks
@@ -222,6 +235,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         solution = solved(
             self, problem, parameters.solver, stopping, callbacks,
             previous=previous_state(self, Y), decided=labels.settled,
+            recording=recording_for(self, problem, labels),
         )  # fmt: skip
 
         keep(
@@ -229,6 +243,7 @@ class PegasosClassifier(Classification, LinearEstimator):
             model_found(solution.W, solution.b),
             penalty_found(C, problem, solution),
             certificate_found(solution),
+            records_found(self, solution),
             state_found(self, solution),
         )
         callbacks.finish()

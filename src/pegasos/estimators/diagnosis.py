@@ -54,6 +54,8 @@ def advice(estimator: Any, solution: Solution | Together, rows: Rows) -> str:
             "Numbers of this size are not exact enough for this tolerance: scale the columns, or "
             f"lower C{', or pass float64 data' if is_coarse else ''}."
         )
+    if solution.outcome is Outcome.STEPS:
+        return f"Too few steps; raise max_steps={estimator.max_steps}, or leave it out."
     epochs = solution.trace.epochs_to(certificate.tol)
     is_near = epochs <= WORTH_WAITING * certificate.epochs  # nan, a forecast unknown, is not
     if is_near:

@@ -23,6 +23,7 @@ from pegasos.one_vs_one.together import Together
 from pegasos.parallel import limited_to, one_blas_thread
 from pegasos.problem.objective import Problem
 from pegasos.progress import watch_for
+from pegasos.recorder import Recording
 from pegasos.solve import Solution, solve
 
 
@@ -51,6 +52,7 @@ def solved(
     *,
     previous: Any | None = None,
     decided: Decided | None = None,
+    recording: Recording | None = None,
 ) -> Solution:
     """Solve a problem with an estimator's seed, threads, progress, callbacks and Ctrl-C."""
     with limited_to(threads_of(estimator)):
@@ -63,6 +65,7 @@ def solved(
             watch=watch_for(estimator.verbose, stopping.tol, callbacks),
             decided=decided,
             interrupts=interrupts_of(estimator),
+            recording=recording,
         )
 
 
@@ -91,7 +94,7 @@ def keep(estimator: Any, *found: dict[str, Any]) -> None:
 
 def forget_certificate(estimator: Any) -> None:
     """Drop what a fit left that no longer holds once a stream goes on from it."""
-    for name in ("certificate_", "history_"):
+    for name in ("certificate_", "history_", "records_"):
         vars(estimator).pop(name, None)
     estimator._ball = estimator._state = None
 
@@ -106,7 +109,7 @@ def warn_of_end(estimator: Any, solution: Solution | Together, rows: Rows) -> No
             FitInterrupted,
             stacklevel=stack_level(),
         )
-    elif solution.outcome in (Outcome.EPOCHS, Outcome.TIME, Outcome.ROUNDING):
+    elif solution.outcome in (Outcome.EPOCHS, Outcome.STEPS, Outcome.TIME, Outcome.ROUNDING):
         text = diagnosis(estimator, solution, rows)
         warnings.warn(text, ToleranceNotReached, stacklevel=stack_level())
 

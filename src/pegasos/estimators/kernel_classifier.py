@@ -50,6 +50,7 @@ from pegasos.estimators.parameters import (
     seeded,
     tag_of,
 )
+from pegasos.estimators.recording import recording_for, records_found
 from pegasos.kernel_matrix.gram import Gram
 from pegasos.kernel_matrix.memory import budget_of
 from pegasos.one_vs_one.models import Task, values_of_pairs
@@ -64,6 +65,7 @@ from pegasos.solvers.catalogue import resolve_kernel, resolve_kernel_stream
 from pegasos.solvers.lasvm.online_model import OnlineModel
 from pegasos.solvers.lasvm.stream import stream_after_fit, targets_of, under
 from pegasos.solvers.refusals import (
+    check_record_and_pairs,
     check_same_kernel,
     check_stream_and_class_weight,
     check_stream_and_kernel,
@@ -123,6 +125,8 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
     max_iter : int, optional
         Limit on the epochs: rounds of the decomposition, passes over the rows of other solvers; of
         every pair of classes. By default 1000.
+    max_steps : int, optional
+        Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
     max_time : float, optional
         Limit on the seconds of training, of all models together. Compiling, once per machine, does
         not count.
@@ -149,6 +153,9 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         Seed of what is random in a solver. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    record : Recorder, optional
+        Which steps to record, and the rows to test on: `records_` then has what the model of each
+        was worth as the solver had it, not the best one so far. One fit; not for searches.
     on_interrupt : {"keep", "raise"}, default="keep"
         What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
         with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
@@ -178,6 +185,10 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         the worst relative gap so far.
     n_kernel_evaluations_, cache_hits_, cache_misses_ : int
         Kernel values computed; rows of the kernel matrix found in memory, or not, when needed.
+    records_ : dict of str to ndarray
+        With `record`: step, rows_visited, seconds, objective, and test_error and test_loss where
+        there are rows to test on;
+        evaluations, the kernel values that the steps needed.
     C_, lam_ : float
         The penalty on both scales; arrays, one entry per pair, if a solver found a penalty of its
         own for every pair (`BatchPerceptron(nu=...)`).
@@ -215,6 +226,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         cache_size: float | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
+        max_steps: int | None = None,
         max_time: float | None = None,
         stop: str = "gap",
         multiclass: str = "ovo",
@@ -223,6 +235,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        record: Any = None,
         on_interrupt: str = "keep",
     ) -> None:
         self.C = C
@@ -237,6 +250,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.max_time = max_time
         self.stop = stop
         self.multiclass = multiclass
@@ -245,6 +259,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.record = record
         self.on_interrupt = on_interrupt
 
     @with_callbacks
@@ -293,6 +308,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         solution = solved(
             self, problem, parameters.solver, stopping, callbacks,
             previous=previous_state(self, Y), decided=labels.settled,
+            recording=recording_for(self, problem, labels),
         )  # fmt: skip
 
         keep(
@@ -300,6 +316,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
             found(solution.W, solution.b),
             penalty_found(C, problem, solution),
             certificate_found(solution),
+            records_found(self, solution),
             state_found(self, problem, solution),
         )
         callbacks.finish()
@@ -310,6 +327,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         self, parameters: Parameters, loss: Any, kernel: Kernel, data: Labelled, given: Any
     ) -> None:
         """Fit a model per pair of classes, on the rows of both."""
+        check_record_and_pairs(self.record)
         rows, labels, Y, weights, _ = data
         C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
         codes, K, n_pairs = Y.argmax(axis=1), len(labels.classes), labels.n_models

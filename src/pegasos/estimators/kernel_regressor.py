@@ -31,6 +31,7 @@ from pegasos.estimators.kernel import (
     support_of,
 )
 from pegasos.estimators.parameters import checked_parameters, regression_loss, tag_of
+from pegasos.estimators.recording import recording_for, records_found
 from pegasos.kernel_matrix.gram import Gram
 from pegasos.kernel_matrix.memory import budget_of
 from pegasos.parallel import one_blas_thread
@@ -87,6 +88,8 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
     max_iter : int, optional
         Limit on the epochs: rounds of the decomposition, passes over the rows of other solvers. By
         default 1000.
+    max_steps : int, optional
+        Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     warm_start : bool, default=False
@@ -95,6 +98,9 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         Seed of what is random in a solver. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    record : Recorder, optional
+        Which steps to record, and the rows to test on: `records_` then has what the model of each
+        was worth as the solver had it, not the best one so far. One fit; not for searches.
     on_interrupt : {"keep", "raise"}, default="keep"
         What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
         with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
@@ -120,6 +126,10 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         computed) of every certificate.
     n_kernel_evaluations_, cache_hits_, cache_misses_ : int
         Kernel values computed; rows of the kernel matrix found in memory, or not, when needed.
+    records_ : dict of str to ndarray
+        With `record`: step, rows_visited, seconds, objective, and test_error and test_loss where
+        there are rows to test on;
+        evaluations, the kernel values that the steps needed.
     C_, lam_ : float
         The penalty on both scales.
     n_iter_ : int
@@ -155,10 +165,12 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         cache_size: float | None = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
+        max_steps: int | None = None,
         max_time: float | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        record: Any = None,
         on_interrupt: str = "keep",
     ) -> None:
         self.C = C
@@ -174,10 +186,12 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.max_time = max_time
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.record = record
         self.on_interrupt = on_interrupt
 
     @with_callbacks
@@ -223,7 +237,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         callbacks = EpochCallbacks(self, passed(X, y, sample_weight), stopping.max_iter, found)
         solution = solved(
             self, problem, parameters.solver, stopping, callbacks,
-            previous=previous_state(self, Y),
+            previous=previous_state(self, Y), recording=recording_for(self, problem),
         )  # fmt: skip
 
         keep(
@@ -231,6 +245,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
             found(solution.W, solution.b),
             penalty_found(C, problem, solution),
             certificate_found(solution),
+            records_found(self, solution),
             state_found(self, problem, solution),
         )
         callbacks.finish()

@@ -19,6 +19,7 @@ from pegasos.problem.losses import (
 )
 from pegasos.problem.objective import Bias
 from pegasos.problem.scaling import is_number, lam_of, positive, shown
+from pegasos.recorder import Recorder
 from pegasos.solvers.catalogue import BIASES
 from pegasos.solvers.refusals import check_loss_and_epsilon, listed, no_such_loss
 
@@ -47,6 +48,14 @@ def checked_parameters(
     positive(estimator.bias_scale, "bias_scale", "It is the value of the constant feature.")
     positive(estimator.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
     whole(estimator.max_iter, "max_iter", "It limits the passes over the data; None is the default")
+    whole(estimator.max_steps, "max_steps", "It limits the steps of a solver; None means no limit")
+    if estimator.record is not None:
+        if not isinstance(estimator.record, Recorder):
+            raise InvalidParameter(
+                f"record must be a Recorder or None; got {estimator.record!r}. Use "
+                "record=Recorder(steps=[...])."
+            )
+        estimator.record.check()
     if estimator.max_time is not None:
         positive(estimator.max_time, "max_time", "It is in seconds; None means no limit.")
     one_of(estimator.stop, "stop", ("gap", "decisions"))
@@ -63,6 +72,7 @@ def checked_parameters(
         max_time=np.inf if estimator.max_time is None else float(estimator.max_time),
         rule=estimator.stop,
         is_auto=isinstance(estimator.solver, str) and estimator.solver == "auto",
+        max_steps=np.inf if estimator.max_steps is None else float(estimator.max_steps),
     )
     bias: Any = "free" if estimator.bias.startswith("free") else estimator.bias
     return Parameters(resolve(estimator.solver, loss, estimator.bias, has_weights), bias, limits)

@@ -30,6 +30,7 @@ from pegasos.estimators.linear import (
     weights_found,
 )
 from pegasos.estimators.parameters import checked_parameters, regression_loss, tag_of
+from pegasos.estimators.recording import recording_for, records_found
 from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of, lam_of_stream
 from pegasos.solvers.catalogue import resolve, resolve_stream
@@ -76,6 +77,8 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
     max_iter : int, optional
         Limit on the epochs: passes over the rows, or steps of Newton's method. By default 1000, and
         up to 5000 for small data.
+    max_steps : int, optional
+        Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     warm_start : bool, default=False
@@ -88,6 +91,9 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         Seed of the order in which rows are visited. Equal seeds give equal models.
     verbose : int, default=0
         1 shows progress, on stderr: a bar on a terminal, a line now and then elsewhere.
+    record : Recorder, optional
+        Which steps to record, and the rows to test on: `records_` then has what the model of each
+        was worth as the solver had it, not the best one so far. One fit; not for searches.
     on_interrupt : {"keep", "raise"}, default="keep"
         What Ctrl-C does to a fit in the main thread. "keep" ends it soon, keeps the model so far
         with its certificate and warns; a second Ctrl-C, in this fit or within two seconds in the
@@ -104,6 +110,9 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         the fit ended (`reason`).
     history_ : dict of str to ndarray
         epoch, seconds, rows_visited, primal, dual, gap and relative_gap of every certificate.
+    records_ : dict of str to ndarray
+        With `record`: step, rows_visited, seconds, objective, and test_error and test_loss where
+        there are rows to test on.
     C_, lam_ : float
         The penalty on both scales.
     n_iter_ : int
@@ -138,11 +147,13 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         solver: Any = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
+        max_steps: int | None = None,
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        record: Any = None,
         on_interrupt: str = "keep",
     ) -> None:
         self.C = C
@@ -154,11 +165,13 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.record = record
         self.on_interrupt = on_interrupt
 
     @with_callbacks
@@ -201,7 +214,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         )
         solution = solved(
             self, problem, parameters.solver, stopping, callbacks,
-            previous=previous_state(self, Y),
+            previous=previous_state(self, Y), recording=recording_for(self, problem),
         )  # fmt: skip
 
         keep(
@@ -209,6 +222,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
             model_found(solution.W, solution.b),
             penalty_found(C, problem, solution),
             certificate_found(solution),
+            records_found(self, solution),
             state_found(self, solution),
         )
         callbacks.finish()

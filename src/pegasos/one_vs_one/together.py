@@ -12,8 +12,8 @@ from pegasos.data.rows import FloatArray
 from pegasos.one_vs_one.models import Pairs
 
 WORST_FIRST = (
-    Outcome.INTERRUPT, Outcome.TIME, Outcome.EPOCHS, Outcome.CALLBACK, Outcome.ROUNDING,
-    Outcome.INDEFINITE, Outcome.DECISIONS, Outcome.DONE, Outcome.TOLERANCE,
+    Outcome.INTERRUPT, Outcome.TIME, Outcome.EPOCHS, Outcome.STEPS, Outcome.CALLBACK,
+    Outcome.ROUNDING, Outcome.INDEFINITE, Outcome.DECISIONS, Outcome.DONE, Outcome.TOLERANCE,
 )  # fmt: skip
 
 

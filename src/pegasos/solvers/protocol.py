@@ -20,13 +20,14 @@ class Advance(NamedTuple):
 
     `estimate` is the solver's own guess of the relative gap, nan if it has none. It may suggest
     that a certificate is due; it never is one. `is_done` is for methods that end by themselves,
-    because they do not approach the optimum.
+    because they do not approach the optimum. `steps` are the method's own; None: a row is a step.
     """
 
     rows_visited: int
     ends_epoch: bool
     estimate: float = float("nan")
     is_done: bool = False
+    steps: int | None = None
 
 
 class DualPoint(NamedTuple):
@@ -57,13 +58,16 @@ class KernelState(Protocol):
 
 
 class Solver(Protocol):
-    """Four verbs, two facts, and two requests that most solvers leave as they are here.
+    """Four verbs, three facts, and three requests that most solvers leave as they are here.
 
     is_dual : bool
         Whether the dual point is what is improved: slopes at the weights offer no better one.
     estimates_exactly : bool
         Whether estimates tell the gap of what is handed out as well as a certificate would, given
         the kernel values: certificates then wait for them.
+    is_literal : bool
+        Whether the present iterate is handed out as it is, its bias too, though an earlier model
+        was better: where users ask for the last iterate, or the average, that is what they get.
     """
 
     name: ClassVar[str]
@@ -72,6 +76,11 @@ class Solver(Protocol):
     @property
     def estimates_exactly(self) -> bool:
         """Whether the solver goes to the optimum of the values it is given, and knows its gap."""
+        return False
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether what is offered is handed out as it is, whatever was better before."""
         return False
 
     def check(self) -> None:
@@ -83,6 +92,10 @@ class Solver(Protocol):
     def advance(self, problem: Problem, state: Any) -> Advance:
         """Visit some rows, at most an epoch and at most a fraction of a second."""
         raise NotImplementedError
+
+    def advance_by(self, problem: Problem, state: Any, most: int) -> Advance:
+        """Advance as `advance` does, by at most so many steps; others overshoot, as here."""
+        return self.advance(problem, state)
 
     def iterate(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
         """Return weights (d, K) and biases (K,) to hand out; None means those of the dual point."""

@@ -251,6 +251,15 @@ def check_multiclass_and_shape(multiclass: str, shape: str) -> None:
         )
 
 
+def check_record_and_pairs(record: Any) -> None:
+    """Refuse records of pairs of classes, which are fits of their own each."""
+    if record is not None:
+        raise InvalidParameter(
+            "record follows one fit, and pairs of classes are trained one by one; use "
+            'multiclass="ovr", or two classes.'
+        )
+
+
 def check_models_and_shape(kind: str, shape: str) -> None:
     """Refuse decision values of pairs of classes where none were trained."""
     if shape == "ovo" and kind == "multiclass":

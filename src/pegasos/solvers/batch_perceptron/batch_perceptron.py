@@ -161,10 +161,13 @@ class BatchPerceptron(Options, Solver):
             )
 
     def advance(self, problem: Problem, state: BatchPerceptronState) -> Advance:
+        return self.advance_by(problem, state, len(problem.costs.Y))
+
+    def advance_by(self, problem: Problem, state: BatchPerceptronState, most: int) -> Advance:
         n, count = problem.costs.Y.shape
         k, done = state.place
         visited = (k * n + done) // count
-        steps = min(n - done, max(1, VALUES_PER_CALL // n))
+        steps = min(n - done, max(1, VALUES_PER_CALL // n), most)
         if state.runs[k].can_move(problem.is_free):
             steps = walk(problem, state.runs[k], self, steps)
         state.steps += steps

@@ -48,7 +48,12 @@ from pegasos.solvers.decomposition.inner_solve import (
     plan_responses,
     respond,
 )
-from pegasos.solvers.decomposition.pairwise import PairSolve, go_on_pairwise, new_pair_solve
+from pegasos.solvers.decomposition.pairwise import (
+    LEAST_STEPS,
+    PairSolve,
+    go_on_pairwise,
+    new_pair_solve,
+)
 from pegasos.solvers.decomposition.working_set import (
     Models,
     Wishes,
@@ -146,7 +151,10 @@ class Decomposition(Options, Solver):
         return least, largest if q == "auto" else min(int(q), largest)
 
     def advance(self, problem: Problem, state: DecompositionState) -> Advance:
-        """Go on with the round, by a portion of an inner solve."""
+        return self.advance_by(problem, state, LEAST_STEPS)
+
+    def advance_by(self, problem: Problem, state: DecompositionState, most: int) -> Advance:
+        """Go on with the round, by a portion of an inner solve; SMO by at most so many steps."""
         gram, models = problem.rows, state.models
         while state.k < len(models.gap):
             k, solve = state.k, state.solve
@@ -155,9 +163,11 @@ class Decomposition(Options, Solver):
             elif solve is None:
                 state.solve = self.choose(problem, state)      # [Joa98] select q variables
             elif isinstance(solve, PairSolve):                 # [FCL05] q = 2: SMO
-                if go_on_pairwise(problem, state, solve, self.shrinking):
-                    return Advance(0, False)
-                state.solve, state.k = None, k + 1
+                allowed = solve.allowed
+                is_over = not go_on_pairwise(problem, state, solve, self.shrinking, most)
+                if is_over:
+                    state.solve, state.k = None, k + 1
+                return Advance(0, False, steps=allowed - solve.allowed)
             elif solve.to_fetch:
                 gram.hold(solve.to_fetch.pop(0))
                 return Advance(0, False)
@@ -172,7 +182,8 @@ class Decomposition(Options, Solver):
                 return Advance(0, False)
             else:
                 state.solve, state.k = None, k + 1
-        return end_of_round(problem, state)
+        step = end_of_round(problem, state)
+        return step._replace(steps=0) if self.working_set == 2 else step
 
     def choose(self, problem: Problem, state: DecompositionState) -> InnerSolve | PairSolve:
         """Choose the rows that model k works on, and how exactly."""

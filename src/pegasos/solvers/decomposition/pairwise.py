@@ -54,13 +54,16 @@ def new_pair_solve(problem: Problem, models: Models, k: int) -> PairSolve:
     return PairSolve(k, box, ascent, ascent.beta.copy(), np.arange(n), allowed)
 
 
-def go_on_pairwise(problem: Problem, state: Any, solve: PairSolve, shrinks: bool) -> bool:
+def go_on_pairwise(
+    problem: Problem, state: Any, solve: PairSolve, shrinks: bool, most: int = LEAST_STEPS
+) -> bool:
     """Take steps up to one that needs a row of the kernel matrix; tell whether there are more."""
     gram, models, n = problem.rows, state.models, len(problem.costs.Y)
     k, box, ascent, active = solve.k, solve.box, solve.ascent, solve.active
     ascend, rows_of_step = (ascend_pairs, 2) if problem.is_free else (ascend_singles, 1)
     K = Matrix(gram.store, gram.slot_of, gram.last_use, gram.clock, gram.diagonal)
-    steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], solve.since)
+    limit = min(solve.since, most)
+    steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], limit)
     gram.kept.clock += int(steps)
     gram.hits += rows_of_step * int(steps)
     models.B[:, k] = ascent.beta  # whoever ends the run now has them
@@ -75,6 +78,8 @@ def go_on_pairwise(problem: Problem, state: Any, solve: PairSolve, shrinks: bool
         if shrinks:
             kept = np.empty_like(active)
             solve.active = kept[: shrink(ascent, active, problem.is_free, kept)]
+    elif int(steps) == most:
+        pass  # not the end: no more were allowed
     elif len(active) < n:
         catch_up(problem, models, k, ascent, box, solve.settled)
         solve.active = np.arange(n)

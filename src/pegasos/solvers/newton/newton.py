@@ -106,7 +106,7 @@ class Newton(Options, Solver):
     def advance(self, problem: Problem, state: NewtonState) -> Advance:
         if state.first is not None:
             few, begun = state.first
-            visited, _, gap, _ = self.advance(few, begun)
+            visited, _, gap, *_ = self.advance(few, begun)
             if is_near(begun, gap):
                 go_on(problem, state, begun)
             return Advance(visited, False)

@@ -89,6 +89,11 @@ class KernelPegasos(Options, Solver):
         """Whether the responses tell the gap of what is handed out."""
         return self.output == "tail" and self.sampling != "iid"
 
+    @property
+    def is_literal(self) -> bool:
+        """Whether users ask for the last model of the way, or for the average of all."""
+        return self.output != "tail"
+
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         check_count(self, "batch_size", " to the number of rows")
@@ -110,15 +115,20 @@ class KernelPegasos(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: KernelPegasosState) -> Advance:
+        return self.advance_by(problem, state, len(state.path.order))
+
+    def advance_by(self, problem: Problem, state: KernelPegasosState, most: int) -> Advance:
         path, walk, k = state.path, state.walk, int(self.batch_size)
         if walk.is_at_start():
             primal.draw_epoch(path, self.sampling, k)
         descent = Descent(k, expansion.run_of(state), state.now)
-        visited = go_on(walk, pegasos_steps, descent, problem, state.F, path.order)
+        order = path.order[: walk.place[FIRST] + most * k]
+        visited = go_on(walk, pegasos_steps, descent, problem, state.F, order)
+        steps = -(-visited // k)
         if not walk.is_over(path.order):
-            return Advance(visited, False)
+            return Advance(visited, False, steps=steps)
         expansion.end_epoch(problem, state)
-        return Advance(visited, True, self._estimate(problem, state))
+        return Advance(visited, True, self._estimate(problem, state), steps=steps)
 
     def _estimate(self, problem: Problem, state: KernelPegasosState) -> float:
         """Return the relative gap of the tail as its responses tell it; nan if not handed out."""

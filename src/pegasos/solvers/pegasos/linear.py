@@ -83,6 +83,11 @@ class Pegasos(Options, Solver):
     name: ClassVar[str] = "pegasos"
     is_dual: ClassVar[bool] = False
 
+    @property
+    def is_literal(self) -> bool:
+        """Whether users ask for one of the weights of the way, or for their average."""
+        return self.output != "tail"
+
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         check_count(self, "batch_size", " to the number of rows")
@@ -109,6 +114,9 @@ class Pegasos(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: PrimalState, most: int) -> Advance:
         n, k, first = len(state.order), int(self.batch_size), state.position
         problem = seen(problem, state.centre)
         if first == 0:
@@ -117,7 +125,7 @@ class Pegasos(Options, Solver):
         if state.pick == first:
             state.picked, state.pick = primal.last_weights(problem, state), -1
         _, length = blocks(problem.rows)[0]
-        stop = min(n, first + max(k, length // k * k))
+        stop = min(n, first + max(k, min(length // k, most) * k))
         if state.pick > first:
             stop = min(stop, state.pick)
         order, run = state.order[first:stop], primal.run_of(state, k)
@@ -133,7 +141,7 @@ class Pegasos(Options, Solver):
             primal.refold(state)
         if self.projection and ends_epoch:
             state.scaling.radius[:] = radius(problem, state.bias.offset)
-        return Advance(done, ends_epoch)
+        return Advance(done, ends_epoch, steps=-(-done // k))
 
     def _plan_pick(self, state: PrimalState) -> None:
         """Choose the step of this epoch whose weights are kept, so that all steps are as likely.

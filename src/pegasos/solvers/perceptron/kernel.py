@@ -110,10 +110,14 @@ class KernelPerceptron(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: KernelPerceptronState) -> Advance:
+        return self.advance_by(problem, state, BLOCK)
+
+    def advance_by(self, problem: Problem, state: KernelPerceptronState, most: int) -> Advance:
         n = len(state.order)
         if state.position == 0:
             shuffle(state.order, state.random)
-        some = state.order[state.position : state.position + BLOCK].astype(np.int64)
+        stop = state.position + min(BLOCK, most)
+        some = state.order[state.position : stop].astype(np.int64)
         visit(problem, state, some)
         state.position = (state.position + len(some)) % n
         state.passes += state.position == 0

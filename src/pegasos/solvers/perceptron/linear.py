@@ -152,11 +152,14 @@ class Perceptron(Options, Solver):
         return PerceptronState(run, identity(shape(rows)[0]), random, rows.centre)
 
     def advance(self, problem: Problem, state: PerceptronState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: PerceptronState, most: int) -> Advance:
         n, problem = len(state.order), seen(problem, state.centre)
         if state.position == 0:
             shuffle(state.order, state.random)
         _, length = blocks(problem.rows)[0]
-        order = state.order[state.position : state.position + length]
+        order = state.order[state.position : state.position + min(length, most)]
         perceptron_pass(problem, order, flattened(state.run))
         state.position = (state.position + len(order)) % n
         state.passes += state.position == 0

@@ -115,11 +115,15 @@ class KernelSDCA(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: KernelSdcaState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: KernelSdcaState, most: int) -> Advance:
         if state.walk.is_at_start():
             shuffle(state.order, state.random)
         room, z = np.empty_like(state.b), np.empty_like(state.b)
         ascent = CoordinateAscent(state.A, state.bias, room, z)
-        visited = go_on(state.walk, sdca_steps, ascent, problem, state.F, state.order)
+        order = state.order[: state.walk.place[FIRST] + most]
+        visited = go_on(state.walk, sdca_steps, ascent, problem, state.F, order)
         if not state.walk.is_over(state.order):
             return Advance(visited, False)
         state.walk.start_again()

@@ -190,12 +190,17 @@ class SDCA(Options, Solver):
             return advance_groups(self._advance, problem, state)
         return self._advance(problem, state)
 
+    def advance_by(self, problem: Problem, state: SdcaState | Groups, most: int) -> Advance:
+        if isinstance(state, Groups):
+            return self.advance(problem, state)
+        return self._advance(problem, state, most)
+
     def leave_out(self, state: SdcaState | Groups, is_done: Any) -> None:
         """Take note of which models (K,) are done: they need not be advanced any more."""
         if isinstance(state, Groups):
             state.leave_out(is_done)
 
-    def _advance(self, problem: Problem, state: SdcaState) -> Advance:
+    def _advance(self, problem: Problem, state: SdcaState, most: int | None = None) -> Advance:
         own = seen(problem, state.centre)
         problem = state.continuation.now(own)
         if state.position == 0:
@@ -206,6 +211,7 @@ class SDCA(Options, Solver):
         in_round = 0
         if state.blocks is not None:
             in_round = round_length(problem.rows, state.active, len(state.W))
+        length = length if most is None else min(length, most)
         stop = min(state.active, state.position + min(length, in_round or length))
         order = state.order[state.position : stop]
         if state.blocks is not None and in_round:

@@ -92,7 +92,15 @@ class SGD(Options, Solver):
             state.met[0] = np.nan  # the gains of an earlier run are not known: no estimate
         return state
 
+    @property
+    def is_literal(self) -> bool:
+        """Whether users ask for the last weights."""
+        return self.output != "tail"
+
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: PrimalState, most: int) -> Advance:
         first, problem = state.position, seen(problem, state.centre)
         if first == 0:
             primal.draw_epoch(state, "iid" if self.variant == "r" else "epoch", 1)
@@ -100,7 +108,7 @@ class SGD(Options, Solver):
         is_multiple = self.variant == "m" and state.passes % PLAIN_EVERY != 0
         times = int(self.multiplicity) if is_multiple else 1
         _, length = blocks(problem.rows)[0]
-        order = state.order[first : first + length]
+        order = state.order[first : first + min(length, most)]
         sgd_pass(problem, order, times, primal.run_of(state, 1), state.met)
         state.position += len(order)
         if state.position < len(state.order):

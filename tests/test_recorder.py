@@ -1,0 +1,303 @@
+"""Records of the present model at chosen steps, and fits that end inside an epoch."""
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+
+from pegasos import (
+    SDCA,
+    SGD,
+    BatchPerceptron,
+    Decomposition,
+    KernelPegasos,
+    KernelPegasosClassifier,
+    KernelPegasosRegressor,
+    KernelPerceptron,
+    KernelSDCA,
+    Newton,
+    Pegasos,
+    PegasosClassifier,
+    PegasosRegressor,
+    Perceptron,
+    Recorder,
+)
+from pegasos.around import Around
+from pegasos.certificate.stopping import Outcome, Stopping
+from pegasos.data.rows import as_rows
+from pegasos.errors import InvalidData, InvalidParameter, ToleranceNotReached
+from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.problem.kernels import Gaussian
+from pegasos.problem.losses import Hinge, value
+from pegasos.problem.objective import Costs, Weights, make_problem
+from pegasos.progress import Watch
+from pegasos.recorder import HeldOut, Recording
+from pegasos.solve import Run, solve
+from tests.conftest import draw
+from tests.reference import objective
+from tests.reference import pegasos as reference
+
+LINEAR = [Pegasos(output="last"), Pegasos(3, output="average"), SGD(), SDCA(), Perceptron()]
+KERNEL = [
+    KernelPegasos(output="last"), KernelPegasos(3, output="average"), KernelSDCA(),
+    BatchPerceptron(), KernelPerceptron(), Decomposition(working_set=2),
+]  # fmt: skip
+STEPS = [0, 1, 5, 18, 40]
+
+
+def hinge_at(drawn, w, b=0.0):
+    return objective.primal(
+        lambda z, y: value(Hinge(), z, y), drawn.X, drawn.y[:, 0], drawn.weights, drawn.lam, w, b,
+        drawn.bias_scale if drawn.bias == "regularized" else 0.0,
+    )  # fmt: skip
+
+
+def kernel_problem(n=30, bias="none", seed=0):
+    drawn = draw(Hinge(), seed, n=n, bias=bias)
+    gram = Gram(Gaussian(0.3), drawn.problem.rows, 10**8)
+    return drawn, drawn.problem._replace(rows=gram)
+
+
+def followed(problem, solver, steps, limits, test=None, seed=0):
+    return solve(problem, solver, limits, seed=seed, recording=Recording(steps, test))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("k", [1, 4])
+def test_records_are_of_the_present_iterate(k):
+    drawn = draw(Hinge(), 1)
+    solver = Pegasos(batch_size=k, output="last")
+    state, orders = solver.start(drawn.problem, 5, None), []
+    for _ in range(6):
+        while not solver.advance(drawn.problem, state).ends_epoch:
+            pass
+        orders += [list(state.order[t : t + k]) for t in range(0, 30, k)]
+    limits = Stopping(tol=1e-9, max_iter=6)
+    found = followed(drawn.problem, solver, STEPS, limits, seed=5)
+    take = reference.explicit(lambda z, y: -y if y * z < 1.0 else 0.0)
+    assert [moment.step for moment in found.moments] == STEPS
+    for moment in found.moments:
+        batches = orders[: moment.step]
+        w = np.zeros(6)
+        if batches:
+            w = reference.pegasos(take, drawn.X, drawn.y[:, 0], drawn.weights, 0.05, batches).w[:-1]
+        assert moment.objective == pytest.approx(hinge_at(drawn, w), rel=1e-10)
+        assert moment.rows_visited == sum(map(len, batches))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("solver", LINEAR, ids=str)
+def test_looking_at_a_linear_run_changes_no_bit_of_it(solver, bias):
+    drawn = draw(Hinge(), 2, kind="csr", weighted=True, bias=bias)
+    limits = Stopping(tol=1e-9, max_iter=3)
+    alone = solve(drawn.problem, solver, limits)
+    seen = followed(drawn.problem, solver, STEPS, limits)
+    np.testing.assert_array_equal(alone.W, seen.W)
+    np.testing.assert_array_equal(alone.b, seen.b)
+    ended = 30 if isinstance(solver, Perceptron) else np.inf
+    assert [moment.step for moment in seen.moments] == [
+        step for step in STEPS if step <= (30 if solver == LINEAR[1] else ended)
+    ]
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("solver", KERNEL, ids=str)
+def test_looking_at_a_kernel_run_changes_no_more_than_rounding(solver, bias):
+    limits = Stopping(tol=1e-5, max_iter=3)
+    _, problem = kernel_problem(bias=bias)
+    alone = solve(problem, solver, limits)
+    _, problem = kernel_problem(bias=bias)
+    seen = followed(problem, solver, STEPS, limits)
+    np.testing.assert_allclose(alone.W, seen.W, rtol=1e-9, atol=1e-12)
+    counts = [moment.evaluations for moment in seen.moments]
+    assert counts == sorted(counts)
+    assert counts[-1] <= 30 * 30
+    assert len(counts) >= 3
+
+
+@pytest.mark.fast
+def test_test_rows_are_scored_by_the_present_model():
+    drawn, problem = kernel_problem()
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((11, 6)), np.where(rng.random(11) > 0.5, 1.0, -1.0)
+    costs = Costs(Hinge(), y[:, None], Weights(np.ones(1), 0))
+    rows = Cross(Gaussian(0.3), as_rows(X), drawn.problem.rows)
+    test = HeldOut(rows, costs, lambda Z: float((np.sign(Z[:, 0]) != y).mean()))
+    limits = Stopping(tol=1e-9, max_steps=17)
+    found = followed(problem, KernelPegasos(output="last"), [0, 17], limits, test)
+    squares = ((X[:, None] - drawn.X[None]) ** 2).sum(axis=2)
+    scores = np.exp(-0.3 * squares) @ found.W[:, 0] + found.b[0]
+    assert found.outcome is Outcome.STEPS
+    assert found.moments[0].test_loss == 1.0
+    assert found.moments[1].test_error == (np.sign(scores) != y).mean()
+    assert found.moments[1].test_loss == pytest.approx(np.maximum(0.0, 1.0 - y * scores).mean())
+    assert found.moments[1].objective == pytest.approx(found.certificate.primal, rel=1e-6)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("output", ["last", "average", "random"])
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+def test_what_is_asked_for_is_what_is_handed_out(output, bias):
+    drawn = draw(Hinge(), 4, bias=bias)
+    solver = Pegasos(output=output)
+    exact = solve(drawn.problem, SDCA(), Stopping(tol=1e-9, max_iter=10_000)).certificate
+    for steps in (1, 17, 30, 100):
+        limits = Stopping(tol=1e-9, max_steps=steps)
+        found = followed(drawn.problem, solver, [steps], limits, seed=3)
+        assert found.outcome is Outcome.STEPS
+        certificate = found.certificate
+        assert certificate.primal == pytest.approx(found.moments[0].objective, rel=1e-9)
+        assert certificate.primal == pytest.approx(
+            hinge_at(drawn, found.W[:, 0], found.b[0]), rel=1e-9
+        )
+        assert certificate.dual <= exact.primal
+        assert certificate.primal >= exact.dual
+
+
+@pytest.mark.fast
+def test_an_earlier_better_model_is_not_handed_out_where_the_last_is_asked_for():
+    drawn = draw(Hinge(), 5)
+    solver, worse = Pegasos(output="last"), 0
+    before = np.inf
+    for epochs in range(1, 12):
+        found = solve(drawn.problem, solver, Stopping(tol=1e-9, max_iter=epochs))
+        primal = found.certificate.primal
+        worse, before = worse + (primal > before), primal
+    assert worse > 0  # an objective that only falls would be that of the best one so far
+
+
+@pytest.mark.fast
+def test_records_go_on_in_a_run_that_was_saved():
+    problem = draw(Hinge(), 6).problem
+    limits = Stopping(tol=1e-9, max_iter=4)
+    whole = followed(problem, Pegasos(output="last"), range(0, 120, 7), limits)
+
+    def around():
+        return Around(problem.costs.loss, Watch(), recording=Recording(range(0, 120, 7)))
+
+    run = Run(problem, limits, around())
+    run.start(Pegasos(output="last"), seed=0)
+    for _ in range(8):
+        run.advance()
+    file = io.BytesIO()
+    np.savez(file, **run.save())
+    file.seek(0)
+    run = Run.load(problem, limits, around(), np.load(file, allow_pickle=False))
+    while run.outcome is None:
+        run.advance()
+    again = run.finish()
+    assert [(m.step, m.objective) for m in again.moments] == [
+        (m.step, m.objective) for m in whole.moments
+    ]
+
+
+@pytest.mark.fast
+def test_solvers_of_many_rows_at_once_are_recorded_as_soon_as_they_can():
+    problem = make_problem(Hinge(), draw(Hinge(), 7).problem.rows, draw(Hinge(), 7).y, None, 0.05)
+    found = followed(problem, Newton(), [0, 1, 2], Stopping(tol=1e-6))
+    assert found.moments[0].step == 0
+    assert found.moments[1].step >= 2
+
+
+def fit(model, *data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ToleranceNotReached)
+        return model.fit(*data)
+
+
+def data(classes=2):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((40, 3))
+    edges = np.linspace(-0.5, 0.5, classes - 1)
+    y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(40), edges)
+    return X[:30], np.array(["a", "b", "c"])[y[:30]], X[30:], np.array(["a", "b", "c"])[y[30:]]
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("classes", [2, 3])
+def test_estimators_keep_records(classes):
+    X, y, X_test, y_test = data(classes)
+    for model in (
+        PegasosClassifier(solver=Pegasos(output="last")),
+        KernelPegasosClassifier(solver=KernelSDCA(), multiclass="ovr"),
+    ):
+        model.set_params(tol=1e-9, max_steps=45, random_state=0)
+        fit(model.set_params(record=Recorder([0, 45], X_test, y_test)), X, y)
+        assert model.records_["step"].tolist() == [0, 45]
+        assert model.records_["test_error"][-1] == pytest.approx(1.0 - model.score(X_test, y_test))
+        assert model.certificate_.reason == "max_steps was reached"
+        assert ("evaluations" in model.records_) == isinstance(model, KernelPegasosClassifier)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize(
+    ("Estimator", "solver"),
+    [
+        (PegasosRegressor, Pegasos(output="last")),
+        (KernelPegasosRegressor, KernelPegasos(output="last")),
+    ],
+)
+def test_regressors_keep_records(Estimator, solver):
+    X, _, X_test, _ = data()
+    record = Recorder([0, 45], X_test, X_test[:, 0])
+    model = fit(Estimator(tol=1e-9, solver=solver, max_steps=45, record=record), X, X[:, 0])
+    errors = ((model.predict(X_test) - X_test[:, 0]) ** 2).mean()
+    assert model.records_["test_error"][-1] == pytest.approx(errors, rel=1e-9)
+    assert "records_" not in vars(fit(Estimator(max_iter=2), X, X[:, 0]))
+
+
+@pytest.mark.fast
+def test_a_precomputed_kernel_is_tested_on_its_values():
+    X, y, X_test, y_test = data()
+    record = Recorder([30], X_test @ X.T, y_test)
+    model = KernelPegasosClassifier(
+        kernel="precomputed", solver=KernelPegasos(output="last"), max_steps=30, tol=1e-9,
+        record=record,
+    )  # fmt: skip
+    fit(model, X @ X.T, y)
+    assert model.records_["test_error"][0] == pytest.approx(1.0 - model.score(X_test @ X.T, y_test))
+
+
+@pytest.mark.fast
+def test_a_fit_ended_by_max_steps_says_what_to_do():
+    X, y, _, _ = data()
+    with pytest.warns(ToleranceNotReached, match="raise max_steps=7, or leave it out"):
+        PegasosClassifier(solver="pegasos", max_steps=7).fit(X, y)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"record": [1, 2]}, r"record must be a Recorder or None; got \[1, 2\]. Use"),
+        ({"record": Recorder([])}, r"steps of a Recorder must be a list of whole numbers, 0 or"),
+        ({"record": Recorder([-1, 3])}, r"steps of a Recorder .* got \[-1, 3\]"),
+        ({"record": Recorder([0.5])}, r"steps of a Recorder .* got \[0.5\]"),
+        ({"record": Recorder(7)}, r"steps of a Recorder .* got 7"),
+        ({"record": Recorder([1], [[1.0]])}, "Recorder has X_test without y_test; give both"),
+        ({"record": Recorder([1], None, [1.0])}, "Recorder has y_test without X_test; give both"),
+        ({"max_steps": 0}, "max_steps must be a whole number, 1 or more; got max_steps=0"),
+        ({"max_steps": 2.5}, "max_steps must be a whole number, 1 or more; got max_steps=2.5"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(parameters, message):
+    X, y, _, _ = data()
+    for Estimator in (PegasosClassifier, KernelPegasosClassifier):
+        with pytest.raises(InvalidParameter, match=message):
+            Estimator(**parameters).fit(X, y)
+
+
+@pytest.mark.fast
+def test_test_rows_that_do_not_fit_are_refused():
+    X, y, X_test, y_test = data(3)
+    with pytest.raises(InvalidData, match="X_test of the Recorder has 10 rows, and y_test 9"):
+        PegasosClassifier(record=Recorder([1], X_test, y_test[:9])).fit(X, y)
+    with pytest.raises(InvalidData, match="which is not among the classes"):
+        PegasosClassifier(record=Recorder([1], X_test, ["z"] * 10)).fit(X, y)
+    with pytest.raises(ValueError, match="features"):
+        PegasosClassifier(record=Recorder([1], X_test[:, :2], y_test)).fit(X, y)
+    with pytest.raises(InvalidParameter, match='use multiclass="ovr", or two classes'):
+        KernelPegasosClassifier(record=Recorder([1])).fit(X, y)
