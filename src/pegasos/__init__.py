@@ -12,6 +12,8 @@ from pegasos.estimators.structured import PegasosStructured
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.recorder import Recorder
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
+from pegasos.solvers.cutting_plane.ocas import OCAS
+from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.newton.newton import Newton
@@ -30,6 +32,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LASVM",
+    "OCAS",
     "SDCA",
     "Newton",
     "SGD",
@@ -50,6 +53,7 @@ __all__ = [
     "PegasosStructured",
     "Perceptron",
     "Recorder",
+    "SVMPerf",
 ]
 
 

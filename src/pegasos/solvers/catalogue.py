@@ -15,6 +15,8 @@ from pegasos.problem.losses import Hinge
 from pegasos.solvers import refusals
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.batch_perceptron.batch_perceptron import BatchPerceptron
+from pegasos.solvers.cutting_plane.ocas import OCAS
+from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.box import QUADRATIC
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
@@ -84,6 +86,18 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         SGD,
         what="SGD with its running dual bound, 2013; the variants of that paper",
         use="to follow that paper",
+    ),
+    "svm_perf": Ability(
+        SVMPerf,
+        what="cutting planes with one slack, 2006",
+        use="to compare with the papers",
+        losses=(Hinge,),
+    ),
+    "ocas": Ability(
+        OCAS,
+        what="cutting planes near the best weights so far, 2008",
+        use="to compare with the papers; few passes over the rows",
+        losses=(Hinge,),
     ),
     "perceptron": Ability(
         Perceptron,

@@ -1,0 +1,56 @@
+"""Methods that the papers compare with: [dual, primal] holds an independent solver's optimum."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from pegasos.certificate.stopping import Stopping
+from pegasos.problem.losses import Hinge
+from pegasos.solve import solve
+from pegasos.solvers.catalogue import LINEAR_SOLVERS, resolve
+from tests.conftest import draw
+from tests.reference.certificate import optimum
+
+SMALL = {"svm_perf": 1e-6, "ocas": 1e-6}  # the relative gap that is asked of a method
+BIASES = ["none", "regularized", "free"]
+SOLVERS_OWN = 1e-7  # relative accuracy of the independent solver
+
+
+@functools.cache
+def problem(number):
+    """Draw one of 20 problems; return it with its optimum."""
+    kind, dtype = [("dense", np.float64), ("csr", np.float64)][number // 3 % 2]
+    rng = np.random.default_rng(100 + number)
+    drawn = draw(
+        Hinge(),
+        seed=100 + number,
+        n=int(rng.integers(8, 60)),
+        d=int(rng.integers(1, 9)),
+        kind=kind,
+        dtype=dtype,
+        weighted=number >= 10,
+        bias=BIASES[number % 3],
+        lam=float(10.0 ** rng.uniform(-3, 0)),
+    )
+    best, _, _ = optimum(
+        "hinge", drawn.X, drawn.y[:, 0], drawn.weights, drawn.lam, drawn.bias, drawn.bias_scale
+    )
+    return drawn, best
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+@pytest.mark.parametrize("number", range(20))
+def test_the_certified_interval_contains_the_optimum(name, number):
+    drawn, best = problem(number)
+    slack = SOLVERS_OWN * max(1e-3, best)
+    ability, solver = LINEAR_SOLVERS[name], resolve(name, Hinge(), drawn.bias)
+    assert drawn.bias in ability.biases
+    for epochs in (1, 5, 1500):
+        tol = SMALL[name]
+        found = solve(drawn.problem, solver, Stopping(tol=tol, max_iter=epochs), seed=number)
+        assert found.certificate.dual <= best + slack
+        assert found.certificate.primal >= best - slack
+        assert found.certificate.gap >= 0.0
+    if SMALL[name] <= 1e-6:
+        assert found.certificate.is_within_tol
