@@ -7,6 +7,7 @@
 # make faults  whether the tests notice faults made on purpose in a copy of src/ (an hour)
 # make bench   side by side with the peers, on the data in PEGASOS_DATA (bench-kernel: with kernels)
 # make bench-ordinary   the same on ordinary tables, text and kernels; about 25 minutes on two cores
+# make papers  every table and figure of the five papers, quick (papers-full: all sizes and seeds)
 # make docs-tables   the tables of solvers in README.md and docs/, from the catalogue
 # make clean   remove caches and build products (`distclean`: also .venv and .venv-oldest)
 
@@ -38,7 +39,7 @@ NUMBA_BOUNDS := $(CACHE)/numba-$(SRC_HASH)-bounds
 KEEP_CACHES := 6
 export NUMBA_CACHE_DIR := $(NUMBA_COMPILED)
 
-PYTHON_FOLDERS := $(wildcard src tests bench examples docs)
+PYTHON_FOLDERS := $(wildcard src tests bench papers examples docs)
 # Where compiled code reads and writes arrays: the part worth checking bounds on. Most of what that takes
 # is compiling, so it is done for one loss: losses are functions of numbers and index nothing. Tests
 # marked `fast` have their bounds checked by NumPy, with every loss, in the uncompiled pass.
@@ -47,7 +48,7 @@ BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/so
 OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
-        hostile faults data bench bench-ordinary bench-kernel docs-tables caches clean distclean
+        hostile faults data bench bench-ordinary bench-kernel papers papers-full docs-tables caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -158,6 +159,14 @@ bench-ordinary: $(VENV)/.installed-bench caches data
 bench-kernel: $(VENV)/.installed-bench caches data
 	$(BIN)/python -m bench.kernel --limit $(or $(LIMIT),600)
 	$(BIN)/python -m bench.kernel.plot
+
+# ---------------------------------------------------------------- papers
+
+papers: setup caches data
+	$(BIN)/python -m papers
+
+papers-full: setup caches data
+	$(BIN)/python -m papers --full
 
 # ---------------------------------------------------------------- documentation
 

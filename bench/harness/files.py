@@ -25,12 +25,27 @@ PAGES = ROOT / "docs" / "benchmarks"
 Data = tuple[Matrix, NDArray]
 
 
+class MissingData(FileNotFoundError):
+    """A data set that is not where it should be."""
+
+
+def data_path(*parts: str) -> Path:
+    """Return the path of a file below PEGASOS_DATA; if it is not there, say which and where to."""
+    root, name = os.environ.get("PEGASOS_DATA"), "/".join(parts)
+    if not root:
+        raise MissingData(
+            f"{name} is needed: set PEGASOS_DATA to the folder that holds the data sets, as in "
+            f"PEGASOS_DATA=/path/to/data; it is looked for in $PEGASOS_DATA/{name}."
+        )
+    path = Path(root, *parts)
+    if not path.is_file():
+        raise MissingData(f"{name} is missing: put it at {path} (PEGASOS_DATA is {root}).")
+    return path
+
+
 def open_data(*parts: str) -> IO[bytes]:
     """Open a compressed file below PEGASOS_DATA as bytes."""
-    root = os.environ.get("PEGASOS_DATA")
-    if not root:
-        raise FileNotFoundError("Set PEGASOS_DATA to the folder that holds the data sets.")
-    return lzma.open(Path(root, *parts), "rb")
+    return lzma.open(data_path(*parts), "rb")
 
 
 def numbers(*parts: str) -> NDArray[np.float64]:
