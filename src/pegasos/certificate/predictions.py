@@ -27,8 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.certificate.joint_biases import locate_pairs
 from pegasos.certificate.judge import Judge
-from pegasos.certificate.leads import Pairs, ends, known_biases, sure_leaders, unknown_biases
+from pegasos.certificate.leads import Pairs, ends, known_biases, sure_leaders
 from pegasos.certificate.optimal_bias import locate_bias
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
@@ -120,8 +121,12 @@ def joint_ball(problem: Problem, judge: Judge) -> Ball:
     radius = np.repeat(radius + error, K)
     origin, square, pairs = None, problem.bias_scale**2, known_biases(b)
     if problem.is_free:
-        pairs = unknown_biases(b)
+        origin, square, pairs = locate_pairs(problem, judge, float(radius[0]))
     room = 2.0 * error * math.sqrt(square) + ROUNDING * np.abs(b).max()
     pairs = pairs._replace(above=pairs.above + 2.0 * room * (1.0 - np.eye(K)))
-    low, high = ends(pairs) if problem.is_free else (b - room, b + room)
+    low, high = b - room, b + room
+    if origin is not None:  # weights that sum to 0, as those of the optimum do, up to rounding
+        drift = room + abs(float(origin @ W.sum(axis=1))) / K
+        low, high = ends(pairs)
+        low, high = low - drift, high + drift
     return Ball(W, radius, low, high, origin, square, None, pairs)
