@@ -21,6 +21,7 @@ from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray
 from pegasos.solvers.protocol import Advance
 from pegasos.structured.examples import Corner, DualSums, Examples, evaluate
+from pegasos.structured.solve import Task
 
 SECONDS_PER_CALL = 0.1  # after which a pass is interrupted for Ctrl-C and the time limit
 
@@ -88,6 +89,10 @@ class _InTurn:
     def estimate(self, problem: Examples, state: AnyState) -> float:
         """Return a guess of the relative gap."""
         return float("nan")
+
+    def certify(self, problem: Examples, state: AnyState) -> Evaluation:
+        """Certify the present weights."""
+        raise NotImplementedError
 
 
 class AnyFrankWolfe(_InTurn):
@@ -171,6 +176,15 @@ class AnyPegasos(_InTurn):
             return evaluate(problem, state.w, DualSums(0.0, np.zeros(len(state.w))))
         cost, psi = state.taken
         return evaluate(problem, state.w, DualSums(cost / visits, psi / visits))
+
+
+def task_of(problem: Examples, solver: _InTurn) -> Task:
+    """Return what the outer loop has to know of a solver and its problem."""
+    return Task(
+        lambda state: solver.advance(problem, state),
+        lambda state: solver.certify(problem, state),
+        len(problem.truth),
+    )
 
 
 def _are_equal(one: Corner, other: Corner) -> bool:
