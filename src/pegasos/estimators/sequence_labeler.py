@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pegasos.certificate.sequence_predictions import write_certain
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import FloatArray, shape
@@ -212,7 +213,7 @@ class PegasosSequenceLabeler(CertifiedFit):
         keep(
             self,
             model_found(*solution.model),
-            {"C_": C, "lam_": lam, **certificate_found(solution)},
+            {"C_": C, "lam_": lam, "_radius": solution.radius, **certificate_found(solution)},
             {"_state": (key, solution.state) if self.warm_start else None},
         )
         callbacks.finish()
@@ -235,13 +236,13 @@ class PegasosSequenceLabeler(CertifiedFit):
         known = vars(self).get("_state") if self.warm_start else None
         return known[1] if known is not None and known[0] == key else None
 
-    def _labelled(self, kernel: Any, X: Any, dtype: Any, width: int) -> list[Any]:
+    def _labelled(self, kernel: Any, X: Any, dtype: Any, width: int, *more: Any) -> list[Any]:
         """Return what a kernel writes for every token, sequence by sequence."""
         check_is_fitted(self)
         rows, starts, _ = tokens(X, self, self.vectorizer_, reset=False)
         size = (int(starts[-1]), width) if width else (int(starts[-1]),)
         with limited_to(threads_of(self)):
-            return label(kernel, rows, starts, self._model, np.empty(size, dtype=dtype))
+            return label(kernel, rows, starts, self._model, np.empty(size, dtype=dtype), *more)
 
     def predict(self, X: Any) -> list[list[Any]]:
         """Return the best labels of each sequence (Viterbi).
@@ -274,6 +275,22 @@ class PegasosSequenceLabeler(CertifiedFit):
         """
         check_is_fitted(self)
         return self._labelled(write_label_scores, X, np.float64, len(self.classes_))
+
+    def certain(self, X: Any) -> list[Any]:
+        """Tell which tokens have the same label at the exact optimum, however long one trains.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Of the kind that was fitted.
+
+        Returns
+        -------
+        certain : list of boolean ndarrays of shape (length,)
+            True where no further training can change the label that `predict` gives.
+        """
+        check_is_fitted(self)
+        return self._labelled(write_certain, X, np.bool_, 0, self._radius)
 
     def predict_marginals(self, X: Any) -> list[FloatArray]:
         """Return the probability of every label at every token; for the logistic loss only.

@@ -68,10 +68,10 @@ def task_of(problem: Sequences, solver: Any) -> Task:
 
 
 def label(
-    kernel: Callable[..., None], rows: CsrRows, starts: Any, model: Model, out: Any
+    kernel: Callable[..., None], rows: CsrRows, starts: Any, model: Model, out: Any, *more: Any
 ) -> list[Any]:
     """Have a kernel write something for every token; return it sequence by sequence."""
     problem, K = unlabelled(rows, starts), model.U.shape[1]
     parts = portions(problem, K)
-    each(lambda part: kernel(problem, part, model, make_work(problem, K), out), parts)
+    each(lambda part: kernel(problem, part, model, *more, make_work(problem, K), out), parts)
     return np.split(out, starts[1:-1])

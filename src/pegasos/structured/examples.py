@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from pegasos.certificate.sequences import Evaluation
+from pegasos.certificate.sequences import Evaluation, radius_of
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
 
@@ -159,4 +159,5 @@ def evaluate(
     room = (len(w) + len(problem.truth) + 16) * EPS * size  # products of d values, sums of n
     primal = 0.5 * problem.lam * float(w @ w) + (losses + room) / problem.S
     gap = (shares + 2.0 * room) / problem.S + 0.5 * problem.lam * float((w - own) @ (w - own))
-    return Evaluation(w.copy(), primal, primal - gap, gap)
+    off = float(np.linalg.norm(w - own))
+    return Evaluation(w.copy(), primal, primal - gap, gap, radius_of(gap, problem.lam, off))

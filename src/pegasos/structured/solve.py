@@ -33,9 +33,13 @@ UNITS = 8 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class StructuredSolution:
-    """What a fit leaves behind: a model, its certificate, the history, the solver's state."""
+    """What a fit leaves behind: a model, its certificate, the history, the solver's state.
+
+    The optimum is within `radius` of the model.
+    """
 
     model: Any
+    radius: float
     certificate: Certificate
     trace: Trace
     outcome: Outcome
@@ -74,7 +78,7 @@ class StructuredRun:
         self.earlier = 0.0  # seconds, before the run was loaded
         self.certifying = 0.0  # seconds that the last certificate took
         self.model: Any = None
-        self.primal, self.dual = np.inf, -np.inf
+        self.primal, self.dual, self.radius = np.inf, -np.inf, np.inf
 
     def save(self) -> dict[str, Any]:
         """Return the run as arrays by name and a string of JSON; see `state`."""
@@ -151,7 +155,7 @@ class StructuredRun:
         with self.around.interrupts.raising(self.model is not None):
             found = self.task.certify(self.state)
         if self.model is None or found.primal < self.primal:
-            self.model, self.primal = found.model, found.primal
+            self.model, self.primal, self.radius = found.model, found.primal, found.radius
         self.dual = max(self.dual, found.dual)
         self.certifying, self.checked = self.seconds() - start, self.visited
         record = Record(
@@ -187,7 +191,9 @@ class StructuredRun:
             self.outcome = Outcome.TOLERANCE
         certificate = self.certificate(self.outcome)
         self.around.watch.finished(certificate)
-        return StructuredSolution(self.model, certificate, self.trace, self.outcome, self.state)
+        return StructuredSolution(
+            self.model, self.radius, certificate, self.trace, self.outcome, self.state
+        )
 
     def certificate(self, outcome: Outcome) -> Certificate:
         """Return the certificate of the model that is handed out."""
