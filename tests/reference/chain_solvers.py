@@ -29,9 +29,9 @@ def zero_weights(drawn):
     return np.zeros((drawn.Xs[0].shape[1] + drawn.K + 2, drawn.K))
 
 
-def frank_wolfe(drawn, orders):
+def frank_wolfe(drawn, orders, room=FIRST_ROOM):
     """Block-coordinate Frank-Wolfe with pairwise steps; room for so many paths per sequence."""
-    W, room, C = zero_weights(drawn), FIRST_ROOM, 1.0 / (drawn.lam * drawn.weights.sum())
+    W, C = zero_weights(drawn), 1.0 / (drawn.lam * drawn.weights.sum())
     corners = [{tuple(y): 1.0} for y in drawn.ys]
     for order in orders:
         gaps = gaps_without_room = 0.0

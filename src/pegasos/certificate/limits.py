@@ -44,6 +44,10 @@ class Limits(NamedTuple):
         """Return the limits of a kernel fit; `values` are those of all models' kernel matrices."""
         return self._stopping(EPOCHS, values <= TINY_MATRIX, WISHED_ROUNDS)
 
+    def examples(self) -> Stopping:
+        """Return the limits of a fit to sequences or other structures."""
+        return self._stopping(EPOCHS, False, 0)
+
     def _stopping(self, epochs: int, is_tiny: bool, wish_epochs: int) -> Stopping:
         goes_on = is_tiny and self.is_auto and self.rule == "gap"
         return Stopping(

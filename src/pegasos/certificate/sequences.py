@@ -58,12 +58,24 @@ SLACK = 1.001  # for the rounding of bounds on rounding
 
 
 class Evaluation(NamedTuple):
-    """A model, its objective, a lower bound on the optimum, and what is proven between them."""
+    """A model, its objective, a lower bound on the optimum, and what is proven between them.
+
+    The optimum is within `radius` of the model.
+    """
 
     model: Any
     primal: float
     dual: float
     gap: float
+    radius: float
+
+
+def radius_of(gap: float, lam: float, off: float) -> float:
+    """Return how far the optimum is from w at most, which is `off` from w(a) at most.
+
+    ||w - w*||^2 + ||w(a) - w*||^2 <= 2 gap / lam: a ball around the middle of w and w(a).
+    """
+    return SLACK * (math.sqrt(max(0.0, gap / lam - 0.25 * off**2)) + 0.5 * off)
 
 
 def evaluate(problem: Sequences, model: Model, dual: Any) -> Evaluation:
@@ -95,7 +107,7 @@ def _certified(problem: Sequences, model: Model, own: Model, sums: Any) -> Evalu
     gap = (1.0 + of_sums) * shares / problem.S + (1.0 + 8.0 * EPS) * half * off**2
     primal = middle + room
     gap += 2.0 * room + 4.0 * EPS * (primal + gap)
-    return Evaluation(model, primal, primal - gap, gap)
+    return Evaluation(model, primal, primal - gap, gap, radius_of(gap, problem.lam, off))
 
 
 def _beside(problem: Sequences, model: Model) -> float:

@@ -20,24 +20,70 @@ from pegasos.parallel import limited_to, one_blas_thread
 from pegasos.solvers.refusals import check_name_has_options
 
 
-class CertifiedEstimator(CallbackSupport, BaseEstimator):
+class CertifiedFit(CallbackSupport, BaseEstimator):
+    """An estimator whose fit has a certificate."""
+
+    # What parameters mean where an estimator does not have them.
+    stop: str = "gap"  # a regressor has no decisions to wait for
+    n_jobs: int | None = None
+    max_steps: int | None = None
+    record: Any = None
+    warm_start: bool = False
+    _has_kernel: ClassVar[bool] = False
+
+    certificate_: Certificate
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters; options of a solver or loss object as `solver__option`.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self : estimator
+            The estimator itself.
+        """
+        for name in params:
+            owner, nested, option = name.partition("__")
+            if nested and owner in ("solver", "loss", "kernel"):
+                value = params.get(owner, vars(self).get(owner))
+                check_name_has_options(owner, value, option)
+        return super().set_params(**params)
+
+    def __getattr__(self, name: str) -> Any:
+        """Explain why a certificate is missing; called for attributes that are not there."""
+        if name in ("certificate_", "history_"):
+            if "n_iter_" not in self.__dict__:
+                raise NotFittedError(
+                    f"{name} comes with a fit; this {type(self).__name__} is not fitted yet. Call "
+                    "fit(X, y) first."
+                )
+            raise NotCertified(
+                f"{name} is not available after partial_fit: a stream has no end, so there is "
+                "nothing to certify. Use fit."
+            )
+        return object.__getattribute__(self, name)  # raises what led here
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class CertifiedEstimator(CertifiedFit):
     """An estimator of K models with a certificate.
 
     Subclasses say how new rows are scored (`_scores`) and what the ball of a certificate sees of
     them (`_seen`).
     """
 
-    # What parameters mean where an estimator does not have them.
-    bias_scale: float = 1.0
-    stop: str = "gap"  # a regressor has no decisions to wait for
-    n_jobs: int | None = None
-    max_steps: int | None = None
-    record: Any = None
+    bias_scale: float = 1.0  # where an estimator does not have it, as `class_weight`
     class_weight: Any = None
-    _has_kernel: ClassVar[bool] = False
 
     intercept_: FloatArray
-    certificate_: Certificate
     _ball: Ball | PairBalls | None
 
     def _scores(self, X: Any) -> FloatArray:
@@ -73,42 +119,3 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     def _seen(self, X: Any) -> Any:
         """Return new rows as the ball of a certificate is to see them."""
         return checked_rows(self, X, reset=False)
-
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters; options of a solver or loss object as `solver__option`.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters by name.
-
-        Returns
-        -------
-        self : estimator
-            The estimator itself.
-        """
-        for name in params:
-            owner, nested, option = name.partition("__")
-            if nested and owner in ("solver", "loss", "kernel"):
-                value = params.get(owner, vars(self).get(owner))
-                check_name_has_options(owner, value, option)
-        return super().set_params(**params)
-
-    def __getattr__(self, name: str) -> Any:
-        """Explain why a certificate is missing; called for attributes that are not there."""
-        if name in ("certificate_", "history_"):
-            if "intercept_" not in self.__dict__:
-                raise NotFittedError(
-                    f"{name} comes with a fit; this {type(self).__name__} is not fitted yet. Call "
-                    "fit(X, y) first."
-                )
-            raise NotCertified(
-                f"{name} is not available after partial_fit: a stream has no end, so there is "
-                "nothing to certify. Use fit."
-            )
-        return object.__getattribute__(self, name)  # raises what led here
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -45,10 +45,10 @@ class Room(NamedTuple):
 
 
 def make_room(L: int, K: int) -> Room:
-    """Make room for sequences up to length L."""
-    z, e, a = (np.empty((L, K)) for _ in range(3))
-    back = np.empty((L, K), dtype=np.uint16)
-    return Room(z, e, a, np.empty((2, K)), np.empty(L), np.empty((K, K)), back)
+    """Make room for sequences up to length L; of zeros, so that equal runs have equal bits."""
+    z, e, a = (np.zeros((L, K)) for _ in range(3))
+    back = np.zeros((L, K), dtype=np.uint16)
+    return Room(z, e, a, np.zeros((2, K)), np.zeros(L), np.zeros((K, K)), back)
 
 
 @apart
