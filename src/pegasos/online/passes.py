@@ -145,6 +145,7 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
     _, constant, values = terms
     z, last = np.empty(1), len(w) - 1
     since[:] = sums[STEPS]
+    sums[LEAST_LAM] = 0.0
     for i in order:
         z_t = score(rows, i, constant, w, z)  # play w_t, see row i
         a = slope(loss, z_t, y[i])
@@ -154,12 +155,11 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
         for p in range(start, stop):
             w_square += w[rows.indices[p]] * w[rows.indices[p]]
         book(loss, y[i], Scored(z_t, a, np.sqrt(w_square), np.sqrt(x_square), values), sums)
-        sums[LEAST_LAM] = 0.0
         if a == 0.0:
             continue
         t = sums[STEPS]
         for p in range(start, stop + (1 if constant != 0.0 else 0)):
-            j = np.int64(rows.indices[p]) if p < stop else np.int64(last)
+            j = int(rows.indices[p]) if p < stop else last
             g = a * rows.data[p] if p < stop else a * constant
             total[j] += (t - since[j]) * w[j]
             since[j] = t

@@ -1,7 +1,7 @@
 """Methods by name: the parts that papers put together under one.
 
-A preset is a rule, and whether its gradients are those of single rows or of all rows at once. [Cho20]
-is the seed of this list; where it leaves a step open (GD, PGD, SMD, SEG+-, AdaGrad), c / sqrt(t).
+A preset is a rule, and whether its gradients are those of single rows or of all rows at once. The
+list is that of [Cho20]; where it leaves a step open (GD, PGD, SMD, SEG+-) it is c / sqrt(t).
 
 [Cho20]  Chor. On Pegasos and first order optimizers for online convex optimization. 2020.
 """
