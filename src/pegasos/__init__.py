@@ -26,6 +26,7 @@ from pegasos.solvers.sgd.sgd import SGD
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay
+    from pegasos.interfaces.plots.regret import RegretDisplay
 
 __version__ = "0.1.0.dev0"
 
@@ -52,6 +53,7 @@ __all__ = [
     "PegasosSequenceLabeler",
     "PegasosStructured",
     "Perceptron",
+    "RegretDisplay",
 ]
 
 
@@ -61,8 +63,12 @@ def __getattr__(name: str) -> Any:
         from pegasos.interfaces.plots.convergence import ConvergenceDisplay
 
         return ConvergenceDisplay
+    if name == "RegretDisplay":
+        from pegasos.interfaces.plots.regret import RegretDisplay
+
+        return RegretDisplay
     raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "ConvergenceDisplay"])
+    return sorted([*globals(), "ConvergenceDisplay", "RegretDisplay"])

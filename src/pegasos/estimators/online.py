@@ -41,7 +41,8 @@ class OnlineEstimator(BaseEstimator):
             lam = LAM if is_pegasos else 0.0
         if not is_number(lam) or lam != 0:
             positive(lam, "lam", "0 is allowed, too, but for Pegasos: costs without a penalty.")
-        positive(self.step_size, "step_size", "It scales the steps of the algorithm.")
+        if self.step_size is not None:
+            positive(self.step_size, "step_size", "It scales the steps of the algorithm.")
         if self.radius is not None:
             positive(self.radius, "radius", "It bounds the norm of the weights.")
         if self.epochs is None:
@@ -55,7 +56,7 @@ class OnlineEstimator(BaseEstimator):
             self.algorithm,
             within,
             radius=self.radius if within is None else None,
-            scale=float(self.step_size),
+            scale=None if self.step_size is None else float(self.step_size),
             lam=float(lam),
         )
         return rule, float(lam)

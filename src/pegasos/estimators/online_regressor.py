@@ -44,10 +44,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         for the others "all", or "l2" if a radius is given.
     radius : float, optional
         Radius of the ball; by default 10, 1/sqrt(lam) for "pegasos", and none for "all".
-    step_size : float, default=1.0
-        The c of the step c/sqrt(t), the eta of AdaGrad, a factor on the 1/(lam t) of Pegasos. In
-        theory the diameter of the set over the size of gradients, sqrt(1/2) the diameter for
-        AdaGrad and 1 for Pegasos.
+    step_size : float, optional
+        The c of the step c/sqrt(t), 1 by default (theory: the diameter of the set over the size of
+        gradients); the eta of AdaGrad, 0.1 by default; a factor on the 1/(lam t) of Pegasos.
     fit_intercept : bool, default=True
         Whether rows have a constant feature 1, penalised and bounded like the others.
     output : {"average", "last"}, default="average"
@@ -108,7 +107,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         lam: float | None = None,
         domain: Any = None,
         radius: float | None = None,
-        step_size: float = 1.0,
+        step_size: float | None = None,
         fit_intercept: bool = True,
         output: str = "average",
         epochs: int = 5,

@@ -30,11 +30,11 @@ from pegasos.online.scaled import (
     extend,
     factor,
     increase,
+    is_lazy,
     kept,
     multiply_out,
     reach_of,
     score,
-    vector,
 )
 from pegasos.online.sets import Box, Everywhere
 from pegasos.online.tally import EPS, LEAST_LAM, SQUARES, STEPS, Scored, book, book_penalty
@@ -80,7 +80,7 @@ def scaled_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
     w, memory, total, pull, sums, behind, _ = state
     lam, constant, values = terms
     z, c, numbers = np.empty(1), np.empty(1), np.array([1.0, 0.0, 0.0, 0.0])
-    v, reach = vector(rule, w, memory), reach_of(rule.within)
+    v, reach = memory if is_lazy(rule) else w, reach_of(rule.within)
     behind[:] = 0.0
     multiply_out(v, total, behind, numbers)
     for i in order:

@@ -137,18 +137,24 @@ def promised(rule: Any, state: State) -> float:
             norms.sum()
         )
     eta = rule.step.scale / T**rule.step.power
+    squares *= _weakness(rule)
     if isinstance(rule, Lazy):
-        factor = rule.within.radius if isinstance(rule.mirror_map, Entropy) else 1.0
-        return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * factor * squares
+        return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * squares
     if not isinstance(rule.mirror_map, Euclidean):
         if rule.step.power == 0.0:  # eager and lazy are one for Entropy; D = R for a fixed step
-            factor = rule.within.radius if isinstance(rule.mirror_map, Entropy) else 1.0
-            return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * factor * squares
+            return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * squares
         return math.inf
     is_strong = rule.step.scale * float(state.sums[LEAST_LAM]) >= 1.0 - 1e-12
     if rule.step.power == 1.0 and is_strong:
         return 0.5 * squares
     return _diameter(rule.within, len(state.w)) ** 2 / (2.0 * eta) + 0.5 * squares
+
+
+def _weakness(rule: Any) -> float:
+    """Return 1 over the strong convexity of psi: r^2 for the entropy in the l1 norm."""
+    if isinstance(rule.mirror_map, Entropy):
+        return float(rule.within.radius) ** 2
+    return 1.0 / (rule.mirror_map.p - 1.0) if isinstance(rule.mirror_map, PNorm) else 1.0
 
 
 def _diameter(within: Any, d: int) -> float:
@@ -176,7 +182,7 @@ def _range(mirror_map: Any, within: Any, d: int) -> float:
     if isinstance(within, Everywhere):
         return math.inf
     if isinstance(mirror_map, Entropy):
-        return within.radius * math.log(2 * d if isinstance(within, L1Ball) else d)
+        return math.log(2 * d if isinstance(within, L1Ball) else d)
     if isinstance(within, Box):
         far = max(abs(within.low), abs(within.high))
         near = 0.0 if has_origin(within) else min(abs(within.low), abs(within.high))
