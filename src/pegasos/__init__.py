@@ -6,6 +6,8 @@ from pegasos.estimators.classifier import PegasosClassifier
 from pegasos.estimators.fourier import FourierFeatures
 from pegasos.estimators.kernel_classifier import KernelPegasosClassifier
 from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
+from pegasos.estimators.online_classifier import OnlineClassifier
+from pegasos.estimators.online_regressor import OnlineRegressor
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.estimators.sequence_labeler import PegasosSequenceLabeler
 from pegasos.estimators.structured import PegasosStructured
@@ -29,6 +31,7 @@ from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay
+    from pegasos.interfaces.plots.regret import RegretDisplay
 
 __version__ = "0.1.0.dev0"
 
@@ -48,6 +51,8 @@ __all__ = [
     "KernelPegasosRegressor",
     "KernelPerceptron",
     "KernelSDCA",
+    "OnlineClassifier",
+    "OnlineRegressor",
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",
@@ -58,6 +63,7 @@ __all__ = [
     "SGDQN",
     "SVMPerf",
     "SVMSGD",
+    "RegretDisplay",
 ]
 
 
@@ -67,8 +73,12 @@ def __getattr__(name: str) -> Any:
         from pegasos.interfaces.plots.convergence import ConvergenceDisplay
 
         return ConvergenceDisplay
+    if name == "RegretDisplay":
+        from pegasos.interfaces.plots.regret import RegretDisplay
+
+        return RegretDisplay
     raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "ConvergenceDisplay"])
+    return sorted([*globals(), "ConvergenceDisplay", "RegretDisplay"])

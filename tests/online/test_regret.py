@@ -127,9 +127,8 @@ def test_costs_of_ones_own(name):
     learner = Learner(rule_named(name, within, scale=0.3), 3)
     paid = sum(learner.see(cost) for cost in costs)
     u = cp.Variable(3)
-    best = cp.Problem(cp.Minimize(cp.sum(cp.abs(targets - cp.reshape(u, (1, 3), order="C")))), [cp.norm1(u) <= 1]).solve(
-        solver="CLARABEL"
-    )  # fmt: skip
+    objective = cp.sum([cp.norm1(u - target) for target in targets])
+    best = cp.Problem(cp.Minimize(objective), [cp.norm1(u) <= 1]).solve(solver="CLARABEL")
     regret = learner.regret(costs)
     assert regret.cost == pytest.approx(paid)
     assert regret.lower - 1e-6 <= paid - best <= regret.upper + 1e-6

@@ -1,7 +1,7 @@
 """Online convex optimisation: a learner plays a point of a convex set, sees a cost, and moves.
 
-The parts combine freely: a set (`sets`), a mirror map (`mirror_maps`), a step size (`steps`), a rule
-that joins them (`rules`, or by name `presets`), costs (`costs`). `Learner` plays; its `regret` is an
+The parts combine: a set (`sets`), a mirror map (`mirror_maps`), a step size (`steps`), a rule that
+joins them (`rules`, or by name `presets`), costs (`costs`). `Learner` plays; its `regret` is an
 interval that is proven to hold the regret. `docs/online.md` tells which one when.
 """
 

@@ -3,8 +3,8 @@
     RowCosts      the loss of one row plus lam/2 ||w||^2 at a time, or of all rows at once (`full`)
     CustomCost    any convex function, given by its value and its gradient
 
-A cost answers `value(w)` and `gradient(w)`, both with its `lam/2 ||w||^2` if it has one; `lam` tells
-how much of it there is, which makes certificates tighter.
+A cost answers `value(w)` and `gradient(w)`, both with its `lam/2 ||w||^2` if it has one; `lam`
+tells how much of it there is, which makes certificates tighter.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ EPSILON = 0.1  # of the epsilon-insensitive loss, where it is asked for by name
 class Cost(Protocol):
     """A convex function of the weights."""
 
-    lam: float
+    @property
+    def lam(self) -> float:
+        """Return how much of lam/2 ||w||^2 is in it."""
+        ...
 
     def value(self, w: FloatArray) -> float:
         """Return f(w)."""

@@ -4,7 +4,7 @@ Minimises   P(u) = sum_i p_i loss(<u, x_i>, y_i) + lam/2 ||u||^2   over u in a c
 
 p_i the share of row i among the costs seen. For any feasible dual numbers a (`problem.losses`)
 
-    D(a) = sum_i p_i gain(a_i) - max_{u in the set} ( <V, u> - lam/2 ||u||^2 ),    V = sum_i p_i a_i x_i
+    D(a) = sum_i p_i gain(a_i) - max_{u in the set} (<V, u> - lam/2 ||u||^2),  V = sum_i p_i a_i x_i
 
 is a lower bound. Both are approached by the primal-dual hybrid gradient method: each step projects
 u + tau V onto the set and takes a dual step of every row at the scores of 2 u_new - u_old. The

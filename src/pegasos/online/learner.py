@@ -161,8 +161,12 @@ class Learner:
         for start, stop in _stretches(self.steps, len(order)):
             part = order[start:stop]
             play(costs.loss, costs.rows, costs.y, part, costs.terms, self.rule, self.state)
-            self.history.append(streamed_regret(self.rule, self.state))
+            self.note()
         return self
+
+    def note(self) -> None:
+        """Add what is known of the regret now to the history."""
+        self.history.append(streamed_regret(self.rule, self.state))
 
     def _pass_over(self, costs: RowCosts) -> Any:
         """Return the cheapest loop that serves the rule on these rows."""

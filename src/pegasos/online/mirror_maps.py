@@ -8,7 +8,7 @@ subtracted there, and the way back ends in the set:
     dual_square(map, g)            ||g||_*^2, the norm in which its regret bound measures gradients
 
     Euclidean()    psi = ||w||_2^2 / 2     any set: the projection of theta
-    Entropy()      psi = r sum_j (w_j/r) log(w_j/r) on the simplex of radius r; on the l1 ball the
+    Entropy()      psi = sum_j (w_j/r) log(w_j/r) on the simplex of radius r; on the l1 ball the
                    same of the 2d weights w+ and w-, w = w+ - w-: the signed exponentiated gradient
     PNorm(p)       psi = ||w||_p^2 / 2, 1 < p <= 2: R^d, l1 ball, simplex; near Entropy for p near 1
 
@@ -37,7 +37,7 @@ class Euclidean(NamedTuple):
 
 
 class Entropy(NamedTuple):
-    """psi(w) = r sum_j (w_j/r) log(w_j/r), of 2d signed weights on the l1 ball."""
+    """psi(w) = sum_j (w_j/r) log(w_j/r), of 2d signed weights on the l1 ball."""
 
 
 class PNorm(NamedTuple):
@@ -149,11 +149,11 @@ def _(mirror_map, g):  # type: ignore[no-untyped-def]
 
 @softmax.register(L1Ball)
 def _(within, theta, w):  # type: ignore[no-untyped-def]
-    top, total = 0.0, 0.0
+    top, total, r = 0.0, 0.0, within.radius
     for j in range(len(theta)):
-        top = max(top, abs(theta[j]))
+        top = max(top, r * abs(theta[j]))
     for j in range(len(theta)):
-        more, less = math.exp(theta[j] - top), math.exp(-theta[j] - top)
+        more, less = math.exp(r * theta[j] - top), math.exp(-r * theta[j] - top)
         total += more + less
         w[j] = more - less  # [KW97] w = w+ - w-
     for j in range(len(theta)):
@@ -164,9 +164,9 @@ def _(within, theta, w):  # type: ignore[no-untyped-def]
 def _(within, theta, w):  # type: ignore[no-untyped-def]
     top, total = -np.inf, 0.0
     for j in range(len(theta)):
-        top = max(top, theta[j])
+        top = max(top, within.radius * theta[j])
     for j in range(len(theta)):
-        w[j] = math.exp(theta[j] - top)
+        w[j] = math.exp(within.radius * theta[j] - top)
         total += w[j]
     for j in range(len(theta)):
         w[j] *= within.radius / total
@@ -232,7 +232,7 @@ def _(mirror_map, g):  # type: ignore[no-untyped-def]
     for j in range(len(g)):
         total += (abs(g[j]) / top) ** q
     norm = top * total ** (1.0 / q)
-    return norm * norm / (mirror_map.p - 1.0)  # psi is (p - 1)-strongly convex
+    return norm * norm
 
 
 @p_norm_point.register(Everywhere)

@@ -30,11 +30,11 @@ from pegasos.online.scaled import (
     extend,
     factor,
     increase,
+    is_lazy,
     kept,
     multiply_out,
     reach_of,
     score,
-    vector,
 )
 from pegasos.online.sets import Box, Everywhere
 from pegasos.online.tally import EPS, LEAST_LAM, SQUARES, STEPS, Scored, book, book_penalty
@@ -80,7 +80,7 @@ def scaled_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
     w, memory, total, pull, sums, behind, _ = state
     lam, constant, values = terms
     z, c, numbers = np.empty(1), np.empty(1), np.array([1.0, 0.0, 0.0, 0.0])
-    v, reach = vector(rule, w, memory), reach_of(rule.within)
+    v, reach = memory if is_lazy(rule) else w, reach_of(rule.within)
     behind[:] = 0.0
     multiply_out(v, total, behind, numbers)
     for i in order:
@@ -145,6 +145,7 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
     _, constant, values = terms
     z, last = np.empty(1), len(w) - 1
     since[:] = sums[STEPS]
+    sums[LEAST_LAM] = 0.0
     for i in order:
         z_t = score(rows, i, constant, w, z)  # play w_t, see row i
         a = slope(loss, z_t, y[i])
@@ -154,12 +155,11 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
         for p in range(start, stop):
             w_square += w[rows.indices[p]] * w[rows.indices[p]]
         book(loss, y[i], Scored(z_t, a, np.sqrt(w_square), np.sqrt(x_square), values), sums)
-        sums[LEAST_LAM] = 0.0
         if a == 0.0:
             continue
         t = sums[STEPS]
         for p in range(start, stop + (1 if constant != 0.0 else 0)):
-            j = np.int64(rows.indices[p]) if p < stop else np.int64(last)
+            j = int(rows.indices[p]) if p < stop else last
             g = a * rows.data[p] if p < stop else a * constant
             total[j] += (t - since[j]) * w[j]
             since[j] = t

@@ -6,10 +6,10 @@ The minimum is known between two bounds: from the tangents that a learner keeps 
 stream, and from a duality gap (`hindsight`) where the rows are at hand. Beside the interval stands
 what theory promises, computed from the gradients that were seen:
 
-    Mirror, eta_t falling       D^2/(2 eta_T) + 1/2 sum_t eta_t ||g_t||^2             [Zin03] Thm 1
-    Mirror, eta_t = 1/(lam t)   1/2 sum_t eta_t ||g_t||^2                             [SSSC11] Lemma 1
-    Lazy                        R/eta_T + 1/2 sum_t eta_t ||g_t||_*^2                 [Xia10] Thm 1
-    AdaGrad                     D_inf^2/(2 eta) sum_j h_Tj + eta sum_j ||g_{1:T,j}||  [DHS11] Thm 5
+    Mirror, eta_t falling      [Zin03] Thm 1     D^2/(2 eta_T) + 1/2 sum_t eta_t ||g_t||^2
+    Mirror, eta_t = 1/(lam t)  [SSSC11] Lemma 1  1/2 sum_t eta_t ||g_t||^2
+    Lazy                       [Xia10] Thm 1     R/eta_T + 1/2 sum_t eta_t ||g_t||_*^2
+    AdaGrad                    [DHS11] Thm 5     D_inf^2/(2 eta) sum_j h_Tj + eta sum_j ||g_1:T,j||
 
 D and D_inf are diameters of the set, R the range of psi on it; infinite on all of R^d.
 """
@@ -26,7 +26,6 @@ from pegasos.online.conjugates import support
 from pegasos.online.mirror_maps import Entropy, Euclidean, PNorm
 from pegasos.online.rules import AdaGrad, Lazy
 from pegasos.online.sets import Box, Everywhere, L1Ball, L2Ball, Simplex
-from pegasos.online.steps import size
 from pegasos.online.tally import (
     AT_ZERO,
     COST,
@@ -115,11 +114,12 @@ def streamed_regret(rule: Any, state: State) -> Regret:
     """Return what a learner knows of its regret without the costs it has seen."""
     sums = state.sums
     upper = float(sums[AT_ZERO]) * (1.0 + 2.0 * (float(sums[STEPS]) + 16.0) * EPS)
+    least = 0.0 if math.isfinite(upper) else -math.inf  # rows only: their losses are not negative
     return Regret(
         steps=int(sums[STEPS]),
         cost=float(sums[COST]),
         doubt=cost_doubt(state),
-        best_lower=tangent_bound(rule.within, state),
+        best_lower=max(least, tangent_bound(rule.within, state)),
         best_upper=upper if has_origin(rule.within) else math.inf,
         bound=promised(rule, state),
     )
@@ -136,19 +136,25 @@ def promised(rule: Any, state: State) -> float:
         return float(width**2 * (norms + rule.delta).sum() / (2.0 * rule.eta)) + rule.eta * float(
             norms.sum()
         )
-    eta = size(rule.step, T)
+    eta = rule.step.scale / T**rule.step.power
+    squares *= _weakness(rule)
     if isinstance(rule, Lazy):
-        factor = rule.within.radius if isinstance(rule.mirror_map, Entropy) else 1.0
-        return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * factor * squares
+        return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * squares
     if not isinstance(rule.mirror_map, Euclidean):
         if rule.step.power == 0.0:  # eager and lazy are one for Entropy; D = R for a fixed step
-            factor = rule.within.radius if isinstance(rule.mirror_map, Entropy) else 1.0
-            return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * factor * squares
+            return _range(rule.mirror_map, rule.within, len(state.w)) / eta + 0.5 * squares
         return math.inf
     is_strong = rule.step.scale * float(state.sums[LEAST_LAM]) >= 1.0 - 1e-12
     if rule.step.power == 1.0 and is_strong:
         return 0.5 * squares
     return _diameter(rule.within, len(state.w)) ** 2 / (2.0 * eta) + 0.5 * squares
+
+
+def _weakness(rule: Any) -> float:
+    """Return 1 over the strong convexity of psi: r^2 for the entropy in the l1 norm."""
+    if isinstance(rule.mirror_map, Entropy):
+        return float(rule.within.radius) ** 2
+    return 1.0 / (rule.mirror_map.p - 1.0) if isinstance(rule.mirror_map, PNorm) else 1.0
 
 
 def _diameter(within: Any, d: int) -> float:
@@ -176,7 +182,7 @@ def _range(mirror_map: Any, within: Any, d: int) -> float:
     if isinstance(within, Everywhere):
         return math.inf
     if isinstance(mirror_map, Entropy):
-        return within.radius * math.log(2 * d if isinstance(within, L1Ball) else d)
+        return math.log(2 * d if isinstance(within, L1Ball) else d)
     if isinstance(within, Box):
         far = max(abs(within.low), abs(within.high))
         near = 0.0 if has_origin(within) else min(abs(within.low), abs(within.high))

@@ -7,10 +7,11 @@
 
 `Mirror` with the Euclidean map is (projected) gradient descent. `Lazy`, known as dual averaging or
 follow the regularised leader, remembers what the set cut off; for a constant step it is the lazy
-mirror descent of textbooks. With a step that falls, it has a regret bound for the entropy too, whose
-eager form has none. `memory` holds theta, the sum of gradients or that of their squares.
+mirror descent of textbooks. With a step that falls, it has a regret bound for the entropy too,
+whose eager form has none. `memory` holds theta, the sum of gradients or that of their squares.
 
-[Zin03]  Zinkevich. Online convex programming and generalized infinitesimal gradient ascent. ICML 2003.
+[Zin03]  Zinkevich. Online convex programming and generalized infinitesimal gradient ascent.
+         ICML 2003.
 [Xia10]  Xiao. Dual averaging methods for regularized stochastic learning and online optimization.
          JMLR 11, 2010.
 [DHS11]  Duchi, Hazan, Singer. Adaptive subgradient methods for online learning and stochastic

@@ -74,7 +74,7 @@ def checked_set(within: Any) -> Any:
                 f"a Box needs finite numbers low < high; got low={shown(within.low)} and "
                 f"high={shown(within.high)}."
             )
-    elif not isinstance(within, Everywhere):
+    elif isinstance(within, L2Ball | L1Ball | Simplex):
         positive(within.radius, "radius", "It bounds the norm of the weights.")
     sides: Any = within
     return type(within)(*[float(side) for side in sides])

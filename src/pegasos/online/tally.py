@@ -56,9 +56,10 @@ class State(NamedTuple):
 
 def new_state(d: int) -> State:
     """Return the state of a learner that has seen nothing, w still to be set."""
-    vectors, sums = [np.zeros(d) for _ in range(6)], np.zeros(SUMS)
+    w, memory, total, pull, room, g = np.zeros((6, d))
+    sums = np.zeros(SUMS)
     sums[LEAST_LAM] = np.inf
-    return State(*vectors[:4], sums, *vectors[4:])
+    return State(w, memory, total, pull, sums, room, g)
 
 
 class Scored(NamedTuple):
