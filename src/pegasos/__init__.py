@@ -6,6 +6,8 @@ from pegasos.estimators.classifier import PegasosClassifier
 from pegasos.estimators.fourier import FourierFeatures
 from pegasos.estimators.kernel_classifier import KernelPegasosClassifier
 from pegasos.estimators.kernel_regressor import KernelPegasosRegressor
+from pegasos.estimators.online_classifier import OnlineClassifier
+from pegasos.estimators.online_regressor import OnlineRegressor
 from pegasos.estimators.regressor import PegasosRegressor
 from pegasos.estimators.sequence_labeler import PegasosSequenceLabeler
 from pegasos.estimators.structured import PegasosStructured
@@ -46,6 +48,8 @@ __all__ = [
     "KernelPegasosRegressor",
     "KernelPerceptron",
     "KernelSDCA",
+    "OnlineClassifier",
+    "OnlineRegressor",
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",
