@@ -13,7 +13,7 @@ ESTIMATORS = {
     "KernelPegasosClassifier": 0.25,
     "KernelPegasosRegressor": 0.15,
 }
-FREE_WAYS = ["free-subgradient", "free-batch", "free-search"]  # of Pegasos alone
+FREE_WAYS = ["free-subgradient", "free-batch", "free-search", "free-bisection"]  # of Pegasos alone
 SECONDS = 3.0  # limit on a fit
 
 

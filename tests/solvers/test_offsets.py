@@ -26,6 +26,7 @@ SOLVERS = [
     (SDCA(), "free"),
     (Pegasos(), "free"),
     (Pegasos(), "free-search"),
+    (Pegasos(), "free-bisection"),
     (Pegasos(projection=True, batch_size=5, output="average"), "free-subgradient"),
     (Pegasos(sampling="iid"), "free"),
     (SGD(), "free"),

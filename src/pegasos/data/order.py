@@ -16,7 +16,9 @@ import numpy as np
 from pegasos.data.rows import CsrRows, Rows, shape, stored_bytes
 from pegasos.dispatch import compiled
 
-Sampling = Literal["iid", "epoch", "fixed"]
+Sampling = Literal["epoch", "permutation", "fixed", "iid", "multiset"]
+SAMPLINGS = ("epoch", "permutation", "fixed", "iid", "multiset")
+INDEPENDENT = ("iid", "multiset")  # of earlier draws: rows are not met equally often
 
 STRETCH_BYTES = 16_384  # of neighbouring dense rows: a few pages of memory
 CACHE_BYTES = 1_000_000

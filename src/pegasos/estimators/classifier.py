@@ -67,8 +67,8 @@ class PegasosClassifier(Classification, LinearEstimator):
     bias : str, default="free"
         "free": not penalised, as in the textbook; "regularized": the weight of a constant feature
         of value `bias_scale`, penalised like the others; "none": decisions through the origin.
-        "free-subgradient", "free-batch" and "free-search" are the ways to a free bias that Pegasos
-        has besides its default one; other solvers refuse them.
+        "free-subgradient", "free-batch", "free-search" and "free-bisection" are the ways to a free
+        bias that Pegasos has besides its default one; other solvers refuse them.
     bias_scale : float, default=1.0
         The constant feature of bias="regularized": the larger, the weaker the penalty on the bias.
     solver : str or object, default="auto"

@@ -31,7 +31,10 @@ from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.sgd import SGD
 
-BIASES = ("none", "regularized", "free", "free-subgradient", "free-batch", "free-search")
+BIASES = (
+    "none", "regularized", "free", "free-subgradient", "free-batch", "free-search",
+    "free-bisection",
+)  # fmt: skip
 
 
 class Ability(NamedTuple):

@@ -88,6 +88,15 @@ def check_variant_and_loss(variant: str, loss: Any) -> None:
         )
 
 
+def check_candidates_and_output(candidates: int, output: str) -> None:
+    """Refuse candidates where nothing is drawn at random."""
+    if candidates > 1 and output != "random":
+        raise InvalidParameter(
+            f'candidates={candidates!r} are iterates drawn at random; use output="random" with '
+            f"them, not {output!r}."
+        )
+
+
 def check_slack_and_models(nu: float | None, models: int) -> None:
     """Refuse one slack for several models."""
     if nu is not None and models > 1:

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from pegasos.certificate.stopping import Stopping
+from pegasos.data.order import SAMPLINGS
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
 from pegasos.kernel_matrix.gram import Gram
@@ -80,6 +81,19 @@ def test_pegasos_equals_the_transcription(loss, bias):
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("sampling", ["permutation", "multiset"])
+def test_literal_samplings_equal_the_transcription(sampling):
+    drawn = kernel_problem(Hinge(), 7, n=20, weighted=True)
+    solver = KernelPegasos(batch_size=7, sampling=sampling, output="last")
+    state, visits = run_epochs(solver, drawn.problem, 4)
+    steps = batches(visits, 7)
+    assert any(len(set(A)) < len(A) for epoch in steps for A in epoch) == (sampling == "multiset")
+    path = transcribed(drawn, steps)
+    B, _ = solver.iterate(drawn.problem, state)
+    np.testing.assert_allclose(B[:, 0], path.B, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.fast
 def test_average_equals_that_of_the_transcription():
     drawn = kernel_problem(Hinge(), 4, n=20, weighted=True)
     solver = KernelPegasos(batch_size=3, output="average")
@@ -116,7 +130,7 @@ def test_pegasos_is_certified_close_to_the_optimum(loss, bias):
 
 
 @pytest.mark.parametrize("output", ["tail", "last", "average"])
-@pytest.mark.parametrize("sampling", ["epoch", "iid", "fixed"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("bias", ["none", "free"])
 def test_every_output_and_sampling_approaches_the_optimum(output, sampling, bias):
     drawn = kernel_problem(Hinge(), 7, weighted=True, bias=bias)
@@ -213,7 +227,7 @@ def test_tiny_store_gives_the_same_answer(capacity, options):
     assert small.rows.evaluations > drawn.problem.rows.evaluations
 
 
-@pytest.mark.parametrize("sampling", ["epoch", "iid", "fixed"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_same_seed_gives_the_same_bits(sampling):
     drawn = kernel_problem(Hinge(), 14, weighted=True, bias="free")
     solver, limits = KernelPegasos(batch_size=3, sampling=sampling), Stopping(tol=1e-9, max_iter=20)
@@ -256,7 +270,7 @@ def test_objective_agrees_with_scikit_learn():
         ({"batch_size": 0}, "batch_size must be a whole number from 1 to .*; got 0"),
         ({"batch_size": 2.0}, "batch_size must be a whole number .* got 2.0"),
         ({"batch_size": 31}, "batch_size must be at most the number of rows, 30; got 31"),
-        ({"sampling": "random"}, 'sampling must be one of "epoch", "iid", "fixed"; got \'random\''),
+        ({"sampling": "random"}, 'sampling must be one of "epoch", .*, "multiset"; got \'random\''),
         ({"output": "random"}, 'output must be one of "tail", "last", "average"; got \'random\''),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from pegasos.certificate.stopping import Stopping
+from pegasos.data.order import SAMPLINGS
 from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, slope, value
@@ -137,27 +138,10 @@ def test_all_rows_in_one_batch_is_subgradient_descent():
 
 
 @pytest.mark.fast
-def test_random_output_is_any_step_with_the_same_probability():
-    drawn = draw(Hinge(), n=6)
-    solver = Pegasos(batch_size=2, output="random")
-    counts = np.zeros((4, 3))  # four epochs of three steps
-    for seed in range(1200):
-        state = solver.start(drawn.problem, seed, None)
-        chosen = None
-        for epoch in range(4):
-            solver._plan_pick(state)
-            chosen = (epoch, state.pick // 2) if state.pick >= 0 else chosen
-            state.tail.epochs, state.pick = epoch + 1, -1
-        counts[chosen] += 1
-    assert np.abs(counts - 100.0).max() < 5.0 * 10.0  # five standard deviations
-
-
-@pytest.mark.fast
 def test_random_output_hands_out_the_weights_before_the_step():
     drawn = draw(Hinge(), n=6)
     solver = Pegasos(output="random")
     state = solver.start(drawn.problem, 0, None)
-    state.tail.epochs = 0
     while not solver.advance(drawn.problem, state).ends_epoch:
         pass
     visits = list(state.order)
@@ -183,7 +167,7 @@ def test_pegasos_is_certified_close_to_the_optimum(loss):
 
 
 @pytest.mark.parametrize("output", ["tail", "last", "average", "random"])
-@pytest.mark.parametrize("sampling", ["epoch", "iid", "fixed"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_certified_primal_is_that_of_the_weights_handed_out(output, sampling):
     drawn = draw(Hinge(), 7, weighted=True, bias="regularized")
     solver = Pegasos(batch_size=3, output=output, sampling=sampling)
@@ -258,9 +242,11 @@ def test_objective_agrees_with_scikit_learn():
         ),
         ({"batch_size": 2.0}, "batch_size must be a whole number .* got 2.0"),
         ({"batch_size": 31}, "batch_size must be at most the number of rows, 30; got 31"),
-        ({"sampling": "random"}, 'sampling must be one of "epoch", "iid", "fixed"; got \'random\''),
+        ({"sampling": "random"}, 'sampling must be one of "epoch", .*, "multiset"; got \'random\''),
         ({"output": "best"}, "output must be one of \"tail\", .*; got 'best'"),
         ({"projection": "yes"}, "projection must be True or False; got 'yes'"),
+        ({"candidates": 0}, "candidates must be a whole number from 1 on; got 0"),
+        ({"candidates": 3}, "use output=\"random\" with them, not 'tail'"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):
@@ -268,7 +254,7 @@ def test_options_that_make_no_sense_are_refused(options, message):
         Pegasos(**options).start(draw(Hinge()).problem, 0, None)
 
 
-@pytest.mark.parametrize("sampling", ["epoch", "iid", "fixed"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_same_seed_gives_the_same_bits(sampling):
     drawn = draw(Hinge(), 12, kind="csr", weighted=True, bias="free")
     solver = Pegasos(batch_size=3, sampling=sampling)
@@ -280,12 +266,40 @@ def test_same_seed_gives_the_same_bits(sampling):
 
 
 @pytest.mark.fast
-def test_batches_hold_no_row_twice():
+def test_batches_hold_no_row_twice_unless_they_are_multisets():
     drawn = draw(Hinge(), 13, n=10)
-    for sampling in ("epoch", "iid", "fixed"):
+    for sampling in SAMPLINGS:
         solver = Pegasos(batch_size=4, sampling=sampling)
         _, visits = run_epochs(drawn.problem, solver, 20)
-        assert all(len(set(batch)) == len(batch) for batch in batches(visits, 10, 4))
+        is_set = [len(set(batch)) == len(batch) for batch in batches(visits, 10, 4)]
+        assert all(is_set) == (sampling != "multiset")
+
+
+@pytest.mark.fast
+def test_permutations_hold_every_row_once_and_draws_are_uniform():
+    drawn = draw(Hinge(), 13, n=10)
+    _, visits = run_epochs(drawn.problem, Pegasos(sampling="permutation"), 30)
+    epochs = np.reshape(visits, (30, 10))
+    assert all(sorted(epoch) == list(range(10)) for epoch in epochs.tolist())
+    assert len({tuple(epoch) for epoch in epochs.tolist()}) == 30
+    _, visits = run_epochs(drawn.problem, Pegasos(5, sampling="multiset"), 400)
+    counts = np.bincount(visits, minlength=10)
+    assert np.abs(counts - 400).max() < 5.0 * np.sqrt(360.0)  # five standard deviations
+
+
+@pytest.mark.fast
+def test_multisets_equal_the_transcription():
+    # A row that a batch has twice takes two of its k parts, with the slope before the step.
+    drawn = draw(Hinge(), 21, n=9, bias="regularized", weighted=True)
+    solver = Pegasos(batch_size=5, sampling="multiset", output="last")
+    state, visits = run_epochs(drawn.problem, solver, 4)
+    steps = batches(visits, 9, 5)
+    assert any(len(set(step)) < len(step) for step in steps)
+    path = reference.pegasos(
+        taken(Hinge()), drawn.X, drawn.y[:, 0], drawn.weights, drawn.lam, steps, scale=1.5
+    )
+    W, b = solver.iterate(drawn.problem, state)
+    np.testing.assert_allclose(wide(W, b, 1.5), path.w, rtol=1e-9)
 
 
 @pytest.mark.fast

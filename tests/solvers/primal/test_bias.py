@@ -11,7 +11,7 @@ from pegasos.solve import solve
 from pegasos.solvers.catalogue import resolve
 from pegasos.solvers.pegasos.linear import Pegasos
 from pegasos.solvers.primal import run as primal
-from pegasos.solvers.primal.bias import PrimalBias, Search, move_centre, search_on
+from pegasos.solvers.primal.bias import PrimalBias, Search, bisect, move_centre, search_on
 from tests.conftest import draw
 
 LOSSES = [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.1)]
@@ -63,8 +63,57 @@ def test_search_halves_its_step_when_the_sign_turns():
     np.testing.assert_allclose(path, [1.0, 2.2, 1.6, 0.88])
 
 
+@pytest.mark.fast
+def test_bisection_finds_an_interval_and_halves_it():
+    # J' < 0 below 2.6: steps 1, 2 up to 3; then the middle of 1 and 3, of 2 and 3, of 2.5 and 3.
+    search, offset, path = Search(np.ones(1), np.zeros(1)), np.zeros(1), []
+    for passes in range(5):
+        bisect(search, offset, 2.6 - offset, passes)
+        path.append(offset[0])
+    np.testing.assert_allclose(path, [1.0, 3.0, 2.0, 2.5, 2.75])
+    assert (search.low, search.high) == (2.5, 3.0)
+    assert search.due == 4 + 4 + 1
+
+
+@pytest.mark.fast
+def test_bisection_mends_what_noise_decided():
+    search, offset = Search(np.ones(2), np.zeros(2)), np.zeros(2)
+    for passes in range(40):
+        total = np.array([2.6, -1.3]) - offset
+        bisect(search, offset, -total if passes == 3 else total, passes)  # one wrong sign each
+    np.testing.assert_allclose(offset, [2.6, -1.3], atol=1e-3)
+
+
+@pytest.mark.fast
+def test_every_value_of_the_bisection_is_a_fit_of_its_own():
+    # At a fixed b: Pegasos on the loss with offset b, from w = 0 and t = 0 ([SSSC11] eq. 25).
+    drawn = draw(Hinge(), 3, n=20, bias="free", weighted=True)
+    solver = resolve(Pegasos(output="last"), Hinge(), "free-bisection")
+    state, order, values = solver.start(drawn.problem, 0, None), [], []
+    for _ in range(12):
+        is_over = False
+        while not is_over:
+            first = state.position
+            step = solver.advance(drawn.problem, state)
+            if first == 0 and (not values or values[-1] != state.bias.offset[0]):
+                order = []
+                values.append(float(state.bias.offset[0]))
+            order += list(state.order[first : first + step.rows_visited])
+            is_over = step.ends_epoch
+        centre = state.centre.m if len(state.centre.m) else np.zeros(6)
+        w, N, b = np.zeros(6), 0.0, values[-1]
+        for i in order:
+            s, x, y = drawn.weights[i], drawn.X[i] - centre, drawn.y[i, 0]
+            if s > 0.0:
+                N += s
+                a = y * (y * (w @ x + b) < 1.0)
+                w = (1.0 - s / N) * w + s * a / (drawn.lam * N) * x
+        np.testing.assert_allclose(primal.last_weights(drawn.problem, state)[0][:, 0], w, rtol=1e-9)
+    assert len(values) >= 3
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("way", ["free", "free-search"])
+@pytest.mark.parametrize("way", ["free", "free-search", "free-bisection"])
 def test_pegasos_reaches_the_free_optimum(loss, way):
     is_regression = isinstance(loss, EpsilonInsensitive)
     drawn = draw(loss, 1, n=60, bias="free", weighted=True, regression=is_regression)

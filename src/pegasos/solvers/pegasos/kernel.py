@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from pegasos.data.order import Sampling
+from pegasos.data.order import INDEPENDENT, SAMPLINGS, Sampling
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import inlined, kernel
 from pegasos.errors import InvalidParameter
@@ -69,10 +69,12 @@ class KernelPegasos(Options, Solver):
     ----------
     batch_size : int, default=1
         Rows per step, from 1 to the number of rows; with all rows the method is deterministic. No
-        row occurs twice in a batch.
-    sampling : {"epoch", "iid", "fixed"}, default="epoch"
-        A new permutation per epoch, independent draws (as the paper's analysis asks; slower, and
-        certified less tightly), or one permutation for all epochs.
+        row occurs twice in a batch, but for sampling="multiset".
+    sampling : {"epoch", "permutation", "fixed", "iid", "multiset"}, default="epoch"
+        A new permutation per epoch, on large data one that reads memory in stretches; one of all
+        permutations, each as likely, per epoch; or one for all epochs. Or independent draws, as the
+        analysis asks, slower and certified less tightly: "iid" of sets (2011), "multiset" row by
+        row (2007), so that a batch may have a row twice.
     output : {"tail", "last", "average"}, default="tail"
         Which model to hand out: the average over the later epochs, which the certificate is
         tightest for; the last; or the average of all.
@@ -87,7 +89,7 @@ class KernelPegasos(Options, Solver):
     @property
     def estimates_exactly(self) -> bool:
         """Whether the responses tell the gap of what is handed out."""
-        return self.output == "tail" and self.sampling != "iid"
+        return self.output == "tail" and self.sampling not in INDEPENDENT
 
     @property
     def is_literal(self) -> bool:
@@ -97,7 +99,7 @@ class KernelPegasos(Options, Solver):
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         check_count(self, "batch_size", " to the number of rows")
-        check_choice(self, "sampling", ("epoch", "iid", "fixed"))
+        check_choice(self, "sampling", SAMPLINGS)
         check_choice(self, "output", ("tail", "last", "average"))
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> KernelPegasosState:
@@ -107,7 +109,7 @@ class KernelPegasos(Options, Solver):
             raise InvalidParameter(
                 f"batch_size must be at most the number of rows, {n}; got {self.batch_size}."
             )
-        state = expansion.new_state(problem, seed, k, self.sampling == "iid")
+        state = expansion.new_state(problem, seed, k, self.sampling in INDEPENDENT)
         if previous is not None:
             expansion.go_on_from(problem, state, previous)
         if self.output == "average":
@@ -144,7 +146,7 @@ class KernelPegasos(Options, Solver):
     ) -> tuple[FloatArray, FloatArray] | None:
         path, N = state.path, state.path.scaling.N[0]
         if self.output == "tail" and path.tail.epochs > 0:
-            is_of_dual_point = self.sampling != "iid" and not problem.is_free
+            is_of_dual_point = self.sampling not in INDEPENDENT and not problem.is_free
             return None if is_of_dual_point else expansion.tail_model(problem, state)
         if self.output == "average" and N > 0.0:
             primal.refold(path)
@@ -155,7 +157,7 @@ class KernelPegasos(Options, Solver):
         tail = state.path.tail
         if tail.epochs == 0:
             return None
-        if self.sampling != "iid":  # every row was met once per epoch
+        if self.sampling not in INDEPENDENT:  # every row was met once per epoch
             scores = expansion.tail_responses(problem, state).T
             return DualPoint(tail.sums.older, 1.0 / tail.length(), scores)
         return DualPoint(expansion.own_averages(problem, state), 1.0)

@@ -13,6 +13,7 @@ take implicit steps, with the slope where the step ends: the plain step overflow
 [SSSC11]  Shalev-Shwartz, Singer, Srebro, Cotter. Pegasos. Math. Programming 127(1), 2011.
           Fig. 1 (k = 1), Fig. 2 (mini-batches), Sec. 2.2 (projection), Lemma 3 (random iterate),
           Sec. 6 (bias), Sec. 7.5 (sampling).
+[SSS07]   Shalev-Shwartz, Singer, Srebro. Pegasos. ICML 2007. Sec. 2: batches drawn i.i.d.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pegasos.data.centre import as_from_origin
-from pegasos.data.order import Sampling, below
+from pegasos.data.order import INDEPENDENT, SAMPLINGS, Sampling
 from pegasos.data.rows import AHEAD, FloatArray, fetch, shape
 from pegasos.dispatch import kernel
 from pegasos.errors import InvalidParameter
@@ -32,6 +33,7 @@ from pegasos.problem.objective import Problem, blocks
 from pegasos.solvers.checks import check_choice, check_count, check_flag
 from pegasos.solvers.offsets import seen
 from pegasos.solvers.pegasos.batch_bias import Kinks, median_pass
+from pegasos.solvers.pegasos.random_iterate import best_of, new_candidates
 from pegasos.solvers.primal import run as primal
 from pegasos.solvers.primal.run import PrimalState
 from pegasos.solvers.primal.scaled_weights import (
@@ -44,7 +46,7 @@ from pegasos.solvers.primal.scaled_weights import (
     write_slopes,
 )
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
-from pegasos.solvers.refusals import check_bias_and_batch_size
+from pegasos.solvers.refusals import check_bias_and_batch_size, check_candidates_and_output
 
 Output = Literal["tail", "last", "average", "random"]
 
@@ -57,15 +59,19 @@ class Pegasos(Options, Solver):
     ----------
     batch_size : int, default=1
         Rows per step, from 1 to the number of rows; with all rows the method is deterministic. No
-        row occurs twice in a batch.
-    sampling : {"epoch", "iid", "fixed"}, default="epoch"
-        A new permutation per epoch, independent draws (as the paper's analysis asks; slower, and
-        certified less tightly), or one permutation for all epochs.
+        row occurs twice in a batch, but for sampling="multiset".
+    sampling : {"epoch", "permutation", "fixed", "iid", "multiset"}, default="epoch"
+        A new permutation per epoch, on large data one that reads memory in stretches; one of all
+        permutations, each as likely, per epoch; or one for all epochs. Or independent draws, as the
+        analysis asks, slower and certified less tightly: "iid" of sets (2011), "multiset" row by
+        row (2007), so that a batch may have a row twice.
     projection : bool, default=False
         Project onto the ball that holds the optimum after every step.
     output : {"tail", "last", "average", "random"}, default="tail"
         Which weights to hand out: the average over the later epochs, which the certificate is
         tightest for; the last; the average of all; or one of them at random.
+    candidates : int, default=1
+        With output="random": draw so many of them, and hand out the best by a sampled objective.
 
     Examples
     --------
@@ -79,6 +85,7 @@ class Pegasos(Options, Solver):
     sampling: Sampling = "epoch"
     projection: bool = False
     output: Output = "tail"
+    candidates: int = 1
     bias_way: str = field(default="free", init=False, repr=False)  # set by the catalogue
     name: ClassVar[str] = "pegasos"
     is_dual: ClassVar[bool] = False
@@ -91,9 +98,11 @@ class Pegasos(Options, Solver):
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         check_count(self, "batch_size", " to the number of rows")
-        check_choice(self, "sampling", ("epoch", "iid", "fixed"))
+        check_choice(self, "sampling", SAMPLINGS)
         check_choice(self, "output", ("tail", "last", "average", "random"))
         check_flag(self, "projection")
+        check_count(self, "candidates", " on")
+        check_candidates_and_output(self.candidates, self.output)
         check_bias_and_batch_size(self.bias_way, self.batch_size)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
@@ -103,7 +112,7 @@ class Pegasos(Options, Solver):
             raise InvalidParameter(
                 f"batch_size must be at most the number of rows, {n}; got {self.batch_size}."
             )
-        state = primal.start(problem, seed, self.bias_way, self.sampling == "iid", previous)
+        state = primal.start(problem, seed, self.bias_way, self.sampling in INDEPENDENT, previous)
         if self.output == "average":
             W, b = primal.own_weights(problem, state)  # an earlier run counts with its outcome
             state.R = -W * state.scaling.N[0]
@@ -111,6 +120,9 @@ class Pegasos(Options, Solver):
         if self.projection:
             state.scaling.radius[:] = radius(problem, state.bias.offset)
         primal.refold(state)
+        if self.output == "random":
+            nothing = primal.last_weights(problem, state)
+            state.candidates = new_candidates(int(self.candidates), *nothing)
         return state
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
@@ -120,37 +132,31 @@ class Pegasos(Options, Solver):
         n, k, first = len(state.order), int(self.batch_size), state.position
         problem = seen(problem, state.centre)
         if first == 0:
+            if problem.is_free and self.bias_way == "free-bisection":
+                primal.halve(problem, state)
             primal.draw_epoch(state, self.sampling, k)
-            self._plan_pick(state)
-        if state.pick == first:
-            state.picked, state.pick = primal.last_weights(problem, state), -1
+        if self.output == "random":
+            if state.candidates.steps_to_next() == 0:
+                state.candidates.keep(*primal.last_weights(problem, state), state.random)
+            most = min(most, state.candidates.steps_to_next())
         _, length = blocks(problem.rows)[0]
         stop = min(n, first + max(k, min(length // k, most) * k))
-        if state.pick > first:
-            stop = min(stop, state.pick)
         order, run = state.order[first:stop], primal.run_of(state, k)
         if problem.is_free and self.bias_way == "free-batch":
             done = median_pass(problem, order, k, run, Kinks(np.empty(2 * k), np.empty(2 * k)))
         else:
             done = pegasos_pass(problem, order, k, run)
         state.position = first + done
-        ends_epoch = state.position == n
+        ends_epoch, steps = state.position == n, -(-done // k)
+        if self.output == "random":
+            state.candidates.taken += steps
         if ends_epoch:
             primal.end_epoch(problem, state, self.bias_way)
         elif first + done < stop:
             primal.refold(state)
         if self.projection and ends_epoch:
             state.scaling.radius[:] = radius(problem, state.bias.offset)
-        return Advance(done, ends_epoch, steps=-(-done // k))
-
-    def _plan_pick(self, state: PrimalState) -> None:
-        """Choose the step of this epoch whose weights are kept, so that all steps are as likely.
-
-        Every epoch has equally many steps: epoch e replaces what was picked with probability 1/e.
-        """
-        if self.output == "random" and below(state.tail.epochs + 1, state.random) == 0:
-            steps = -(-len(state.order) // self.batch_size)
-            state.pick = int(below(steps, state.random)) * self.batch_size
+        return Advance(done, ends_epoch, steps=steps)
 
     def iterate(
         self, problem: Problem, state: PrimalState
@@ -161,8 +167,8 @@ class Pegasos(Options, Solver):
             primal.refold(state)
             N = state.scaling.N[0]
             return as_from_origin(state.centre, -state.R / N, state.scaling.biases / N)
-        if self.output == "random" and state.picked is not None:
-            return state.picked
+        if self.output == "random":
+            return best_of(problem, state.candidates, state.random)
         return primal.last_weights(problem, state)
 
     def dual_point(self, problem: Problem, state: PrimalState) -> DualPoint | None:

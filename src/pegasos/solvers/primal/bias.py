@@ -9,6 +9,9 @@
                        sum_i s_i a_i = 0)
     free-search        an outer search over the offset by the sign of J'(b) = -1/S sum_i s_i a_i, J
                        the minimum over w for that b; the weights go on from value to value
+    free-bisection     the same as a bisection of J: for every value w starts anew at 0, the interval
+                       is then halved by the sign of J'; an end that three signs running point to
+                       is doubted, since noise may have put it there, and moved away
     free-subgradient   the offset takes sub-gradient steps of its own, 1/sqrt(t): the objective is
                        not strongly convex in b, and convergence is like 1/sqrt(t)
     free-batch         the offset minimises the loss of each mini-batch (`pegasos.batch_bias`)
@@ -20,7 +23,7 @@ The offset of a free bias starts at the best bias of the first weights in every 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +34,8 @@ from pegasos.problem.objective import Problem, typical_length
 FREE_SCALE = 0.3  # constant feature around the centre, in root mean square row lengths
 WIDEN, NARROW = 1.2, 0.5  # the search's step: while the sign of J' stays, and when it turns
 ROUND = 0.1  # epochs spent on one value of the search, as a share of those behind it
+DOUBT, AWAY = 3, 4.0  # signs running towards an end of the bisection; widths it then moves away
+FIRST_ROUND, BISECTION_ROUND = 4, 0.25  # epochs on a value of the bisection: at least; such a share
 
 
 class PrimalBias(NamedTuple):
@@ -47,11 +52,16 @@ class PrimalBias(NamedTuple):
 
 @dataclass
 class Search:
-    """State of the outer search: per model, the step and the last sign of J'; the next move."""
+    """State of the outer search: per model, the step and the last sign of J'; the next move.
+
+    The bisection has an interval, `low` to `high`, that holds the best bias as far as is known.
+    """
 
     step: FloatArray
     sign: FloatArray
     due: int = 1  # passes after which the bias moves
+    low: FloatArray = field(default_factory=lambda: np.full(1, -np.inf))
+    high: FloatArray = field(default_factory=lambda: np.full(1, np.inf))
 
 
 def new_bias(problem: Problem, way: str, squares: FloatArray | None = None) -> PrimalBias:
@@ -95,3 +105,28 @@ def search_on(search: Search, bias: PrimalBias, passes: int) -> None:
     bias.offset[:] += sign * search.step
     search.sign, bias.total[:] = sign, 0.0
     search.due = passes + 1 + int(ROUND * passes)
+
+
+def bisect(search: Search, offset: FloatArray, total: FloatArray, passes: int) -> None:
+    """Halve the interval of the bias; `total`, -S J' at the present offset, says which half.
+
+    `search.sign` counts the signs running.
+
+    Steps, doubled each time, find its ends first. Later values are given more epochs.
+    """
+    is_below = total > 0.0
+    search.low = np.where(is_below, offset, search.low)
+    search.high = np.where(is_below, search.high, offset)
+    is_closed = np.isfinite(search.low) & np.isfinite(search.high)
+    sign = np.where(is_below, 1.0, -1.0)
+    search.sign = np.where(sign * search.sign > 0.0, search.sign + sign, sign) * is_closed
+    is_doubted = np.abs(search.sign) >= DOUBT
+    with np.errstate(invalid="ignore"):  # an end that is not known yet
+        away = np.where(is_doubted, AWAY * (search.high - search.low), 0.0)
+        search.high = np.where(is_below, search.high + away, search.high)
+        search.low = np.where(is_below, search.low, search.low - away)
+        middle = 0.5 * (search.low + search.high)
+    search.sign[is_doubted] = 0.0
+    offset[:] = np.where(is_closed, middle, offset + sign * search.step)
+    search.step = np.where(is_closed, search.step, 2.0 * search.step)
+    search.due = passes + FIRST_ROUND + int(BISECTION_ROUND * passes)

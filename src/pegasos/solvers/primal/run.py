@@ -15,14 +15,17 @@ from pegasos.data.order import (
     draw_sets,
     identity,
     permute,
+    shuffle,
     stretches_of,
 )
 from pegasos.data.rows import ORIGIN, Centre, FloatArray, shape
 from pegasos.problem.objective import Problem, combination, flat
 from pegasos.solvers.offsets import centred, seen, starting_biases
 from pegasos.solvers.primal.bias import (
+    FIRST_ROUND,
     PrimalBias,
     Search,
+    bisect,
     move_centre,
     new_bias,
     new_search,
@@ -73,8 +76,7 @@ class PrimalState:
     met: FloatArray  # (2, K): sums of s_i gain(a_i) over the run, of s_i loss over the epoch (SGD)
     passes: int = 0  # over the rows; the tail counts a pass of SGD-m as several epochs
     position: int = 0  # in the present epoch
-    pick: int = -1  # position at which weights are to be remembered; -1: not in this epoch
-    picked: tuple[FloatArray, FloatArray] | None = None
+    candidates: Any = None  # iterates chosen at random (`pegasos.random_iterate`)
     centre: Centre = ORIGIN
 
     @property
@@ -97,6 +99,8 @@ def start(
     if problem.is_free:
         W, _ = own_weights(problem, state)
         state.bias.offset[:] = starting_biases(problem, W)
+        if way == "free-bisection":
+            state.search.due = FIRST_ROUND
     return state
 
 
@@ -147,11 +151,30 @@ def go_on_from(problem: Problem, state: PrimalState, previous: Any) -> None:
         state.bias.total[:] = epochs * (s * A).sum(axis=0)
 
 
+def halve(problem: Problem, state: PrimalState) -> None:
+    """Bisect a free bias if its value has had its epochs: w starts anew, as for another problem.
+
+    The dual numbers of the tail tell the slope of J, -1/S sum_i s_i a_i, at the present value.
+    """
+    search, bias, tail = state.search, state.bias, state.tail
+    if state.passes < search.due or tail.epochs == 0:
+        return
+    s = problem.costs.weights.values[:, None]
+    bisect(search, bias.offset, (s * tail.sums.older).sum(axis=0), state.passes)
+    for array in (state.V, state.R, *tail.sums, *state.scaling[:3], *state.scaling[4:], bias.total):
+        array[:] = 0
+    state.scaling.c[:] = 1.0
+    state.marks = [Mark(np.zeros_like(state.V), 0.0)] * len(state.marks)
+    state.tail = Tail(tail.sums)
+
+
 def draw_epoch(state: PrimalState, sampling: str, size: int) -> None:
     """Write the rows of the next epoch into the order."""
     if sampling == "epoch" or (sampling == "fixed" and state.passes == 0):
         permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
-    elif sampling == "iid" and size == 1:
+    elif sampling == "permutation":
+        shuffle(state.order, state.random)
+    elif sampling == "multiset" or (sampling == "iid" and size == 1):
         draw(state.order, len(state.order), state.random)
     elif sampling == "iid":
         draw_sets(state.order, state.pool, size, state.random)
