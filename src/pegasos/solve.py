@@ -237,6 +237,8 @@ class Run:
 
     def _is_due(self, estimate: float) -> bool:
         """Whether a certificate is due."""
+        if self.solver.waits_for_estimate and not np.isnan(estimate):
+            return estimate <= self._target()
         of = self.epochs, estimate, self._target()
         if self.solver.estimates_exactly:
             return self.schedule.is_due_if_exact(*of, self.judge.has_judged)

@@ -58,7 +58,7 @@ class KernelState(Protocol):
 
 
 class Solver(Protocol):
-    """Four verbs, three facts, and three requests that most solvers leave as they are here.
+    """Four verbs, four facts, and three requests that most solvers leave as they are here.
 
     is_dual : bool
         Whether the dual point is what is improved: slopes at the weights offer no better one.
@@ -68,6 +68,9 @@ class Solver(Protocol):
     is_literal : bool
         Whether the present iterate is handed out as it is, its bias too, though an earlier model
         was better: where users ask for the last iterate, or the average, that is what they get.
+    waits_for_estimate : bool
+        Whether a certificate is due when the solver's own estimate is within the tolerance, and at
+        no other time, as in a paper's stopping rule.
     """
 
     name: ClassVar[str]
@@ -81,6 +84,11 @@ class Solver(Protocol):
     @property
     def is_literal(self) -> bool:
         """Whether what is offered is handed out as it is, whatever was better before."""
+        return False
+
+    @property
+    def waits_for_estimate(self) -> bool:
+        """Whether nothing but the solver's own estimate asks for a certificate."""
         return False
 
     def check(self) -> None:

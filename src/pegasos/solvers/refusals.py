@@ -97,6 +97,15 @@ def check_candidates_and_output(candidates: int, output: str) -> None:
         )
 
 
+def check_shrinking_and_sampling(shrinking: bool, sampling: str) -> None:
+    """Refuse to leave rows out of independent draws."""
+    if shrinking and sampling == "iid":
+        raise InvalidParameter(
+            'sampling="iid" draws from all rows and leaves none out; use '
+            'SDCA(sampling="iid", shrinking=False).'
+        )
+
+
 def check_slack_and_models(nu: float | None, models: int) -> None:
     """Refuse one slack for several models."""
     if nu is not None and models > 1:

@@ -50,9 +50,10 @@ def test_a_step_worked_by_hand():
 @pytest.mark.fast
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
-def test_sdca_equals_the_transcription(loss, bias):
+@pytest.mark.parametrize("sampling", ["epoch", "iid"])
+def test_sdca_equals_the_transcription(loss, bias, sampling):
     drawn = kernel_problem(loss, 1, n=8, d=3, weighted=True, bias=bias, lam=0.2)
-    state, visits = run_epochs(KernelSDCA(), drawn.problem, 3)
+    state, visits = run_epochs(KernelSDCA(sampling), drawn.problem, 3)
     # Every row has K(x, x) = 1, so a typical length is 1.
     scale = FREE_SCALE if bias == "free" else drawn.problem.bias_scale
 
@@ -69,9 +70,10 @@ def test_sdca_equals_the_transcription(loss, bias):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
-def test_sdca_reaches_the_optimum(loss, bias):
+@pytest.mark.parametrize("sampling", ["epoch", "iid"])
+def test_sdca_reaches_the_optimum(loss, bias, sampling):
     drawn = kernel_problem(loss, 2, n=60, weighted=True, bias=bias)
-    solution = solve(drawn.problem, KernelSDCA(), TIGHT)
+    solution = solve(drawn.problem, KernelSDCA(sampling), TIGHT)
     assert solution.certificate.relative_gap <= 1e-9
 
 

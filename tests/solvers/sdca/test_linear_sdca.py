@@ -6,6 +6,7 @@ from sklearn.svm import LinearSVC
 
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
+from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -40,10 +41,11 @@ def test_a_step_worked_by_hand():
 @pytest.mark.fast
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("bias", ["none", "regularized"])
-def test_sdca_equals_the_transcription(loss, bias):
+@pytest.mark.parametrize("sampling", ["epoch", "iid"])
+def test_sdca_equals_the_transcription(loss, bias, sampling):
     is_regression = isinstance(loss, EpsilonInsensitive)
     drawn = draw(loss, 1, n=8, d=3, weighted=True, bias=bias, regression=is_regression, lam=0.2)
-    solver = SDCA(shrinking=False)
+    solver = SDCA(shrinking=False, sampling=sampling)
     state = solver.start(drawn.problem, 0, None)
     visits = []
     for _ in range(2):
@@ -63,11 +65,11 @@ def test_sdca_equals_the_transcription(loss, bias):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
-@pytest.mark.parametrize("shrinking", [True, False])
-def test_sdca_reaches_the_optimum(loss, bias, shrinking):
+@pytest.mark.parametrize("solver", [SDCA(), SDCA(False), SDCA(False, "iid")], ids=str)
+def test_sdca_reaches_the_optimum(loss, bias, solver):
     is_regression = isinstance(loss, EpsilonInsensitive)
     drawn = draw(loss, 2, n=60, weighted=True, bias=bias, regression=is_regression)
-    solution = solve(drawn.problem, SDCA(shrinking), Stopping(tol=1e-9, max_iter=20_000))
+    solution = solve(drawn.problem, solver, Stopping(tol=1e-9, max_iter=20_000))
     assert solution.certificate.relative_gap <= 1e-9
 
 
@@ -125,3 +127,20 @@ def test_a_row_that_rests_for_hundreds_of_visits_stays_at_rest():
         state.extra_passes = 0  # a full pass
         SDCA().advance(problem, state)
     assert state.idle.tolist() == [255, 255]
+
+
+@pytest.mark.fast
+def test_independent_draws_are_plain():
+    # No shrinking, no groups of models, no larger lam on the way; an earlier run is left alone.
+    drawn = draw(Hinge(), 9, K=3, lam=1e-4)
+    solver = SDCA(shrinking=False, sampling="iid")
+    first = solve(drawn.problem, solver, Stopping(tol=1e-9, max_iter=3))
+    before = first.state.A.copy()
+    solve(drawn.problem, solver, Stopping(tol=1e-9, max_iter=3), previous=first.state)
+    np.testing.assert_array_equal(first.state.A, before)
+    assert first.state.continuation.lam is None
+    assert first.state.extra_passes == 0
+    with pytest.raises(InvalidParameter, match=r'SDCA\(sampling="iid", shrinking=False\)'):
+        SDCA(sampling="iid").start(drawn.problem, 0, None)
+    with pytest.raises(InvalidParameter, match='sampling must be one of "epoch", "iid"; got'):
+        SDCA(sampling="fixed").start(drawn.problem, 0, None)

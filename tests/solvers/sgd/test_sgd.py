@@ -12,6 +12,7 @@ from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import make_problem
+from pegasos.progress import Watch
 from pegasos.solve import solve
 from pegasos.solvers.catalogue import resolve
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -19,6 +20,7 @@ from pegasos.solvers.primal import run as primal
 from pegasos.solvers.sgd.sgd import SGD, margin_errors
 from tests.conftest import draw
 from tests.reference import sgd as reference
+from tests.reference.certificate import optimum
 
 LOSSES = [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.1)]
 
@@ -164,8 +166,87 @@ def test_csr_equals_dense_and_seeds_repeat(output):
         ({"multiplicity": 0}, "multiplicity must be a whole number from 1 on; got 0"),
         ({"comparison": -1.0}, "comparison must be a positive number; got -1.0"),
         ({"output": "average"}, 'output must be one of "tail", "last"; got \'average\''),
+        ({"duals": "later"}, 'duals must be one of "tail", "all"; got \'later\''),
+        ({"precision": 32}, 'precision must be one of "double", "single"; got 32'),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(InvalidParameter, match=message):
         SGD(**options).start(draw(Hinge()).problem, 0, None)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("variant", ["s", "m"])
+def test_duals_over_all_epochs_are_the_papers_pair(variant):
+    # [PT13] Prop. 2: w of the plain averages is the last weight vector.
+    drawn = draw(Hinge(), 8, weighted=True, bias="regularized")
+    solver = SGD(variant=variant, duals="all", output="last")
+    state, orders, estimates = run_epochs(drawn.problem, solver, 7)
+    A, scale, _ = solver.dual_point(drawn.problem, state)
+    s, S = drawn.weights, drawn.weights.sum()
+    w = (s * scale * A[:, 0]) @ drawn.X / (drawn.lam * S)
+    W, _ = solver.iterate(drawn.problem, state)
+    np.testing.assert_allclose(W[:, 0], w, rtol=1e-9, atol=1e-13)
+    counted = drawn.y[:, 0] * A[:, 0] * scale
+    assert (counted >= 0.0).all()
+    assert (counted <= 1.0 + 1e-12).all()
+
+
+class Certificates(Watch):
+    def __init__(self):
+        self.epochs = []
+
+    def certified(self, record, seconds_left):
+        self.epochs.append(record.epoch)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("comparison", [1.0, 1.5])
+def test_the_papers_rule_certifies_when_its_estimate_says_so_and_not_before(comparison):
+    drawn = draw(Hinge(), 9, n=40)
+    solver = SGD(duals="all", output="last", comparison=comparison)
+    _, _, estimates = run_epochs(drawn.problem, solver, 400)
+    watch, limits = Certificates(), Stopping(tol=0.1, max_iter=400)
+    found = solve(drawn.problem, solver, limits, watch=watch)
+    assert found.certificate.is_within_tol
+    first = 1 + int(np.argmax(np.array(estimates) <= 0.1))
+    assert watch.epochs[0] == first
+    assert all(estimates[epoch - 1] <= 0.1 for epoch in watch.epochs)
+    A, scale, _ = solver.dual_point(drawn.problem, found.state)
+    exact = evaluate(drawn.problem, Offer(A, scale), means_for(drawn.problem))
+    assert found.certificate.primal == pytest.approx(exact.primal[0], rel=1e-9)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_single_precision_equals_the_transcription(kind):
+    drawn = draw(Hinge(), 10, kind=kind)
+    solver = SGD(precision="single", output="last")
+    state, orders, _ = run_epochs(drawn.problem, solver, 3)
+    a, t = np.zeros(6, dtype=np.float32), 0.0
+    for i in (i for order in orders for i in order):
+        x, y = drawn.X[i], drawn.y[i, 0]
+        if t == 0.0 or y * (x @ a.astype(np.float64)) < drawn.lam * t:
+            a = (a + y * x).astype(np.float32)
+        t += 1.0
+    assert state.V.dtype == np.float32
+    np.testing.assert_array_equal(state.V[:, 0], a)
+    several = draw(Hinge(), 10, kind=kind, K=2, bias="free")
+    exact = solve(several.problem, SGD(output="last"), Stopping(tol=1e-9, max_iter=5))
+    found = solve(several.problem, solver, Stopping(tol=1e-9, max_iter=5))
+    np.testing.assert_allclose(found.W, exact.W, rtol=1e-3, atol=1e-4)
+    assert (found.W != exact.W).any()
+
+
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("variant", ["s", "r", "m"])
+def test_certified_interval_of_literal_sgd_contains_the_optimum(variant, bias):
+    for seed in range(7):
+        drawn = draw(Hinge(), seed, n=20, bias=bias, weighted=True, lam=10.0 ** -(seed % 3))
+        solver = SGD(variant=variant, duals="all", output="last", precision="single")
+        solver = resolve(solver, Hinge(), bias)
+        best, _, _ = optimum(
+            "hinge", drawn.X, drawn.y[:, 0], drawn.weights, drawn.lam, bias, drawn.bias_scale
+        )
+        found = solve(drawn.problem, solver, Stopping(tol=1e-9, max_iter=9)).certificate
+        assert found.dual - 1e-6 <= best <= found.primal + 1e-6

@@ -90,6 +90,9 @@ class BatchPerceptron(Options, Solver):
     step : {"curved", "root"}, default="curved"
         The paper's eta_0/sqrt(t) throughout ("root"), or 1/(r t), r the curvature of the objective
         over the ball, once that is shorter.
+    output : {"best", "average"}, default="best"
+        The best model found on the line through two averages of the later steps, or the plain
+        average of all steps: the paper's, alpha-bar / gamma if `nu` is given.
 
     Examples
     --------
@@ -103,14 +106,21 @@ class BatchPerceptron(Options, Solver):
     nu: float | None = None
     choice: Choice = "random"
     step: Step = "curved"
+    output: Literal["best", "average"] = "best"
     name: ClassVar[str] = "batch_perceptron"
     is_dual: ClassVar[bool] = False
     estimates_exactly: ClassVar[bool] = True
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether users ask for the plain average."""
+        return self.output == "average"
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         check_choice(self, "choice", ("random", "deterministic"))
         check_choice(self, "step", ("curved", "root"))
+        check_choice(self, "output", ("best", "average"))
         is_number = isinstance(self.nu, int | float | np.number) and not isinstance(self.nu, bool)
         if self.nu is not None and not (is_number and 0.0 <= self.nu < np.inf):
             raise InvalidParameter(
@@ -139,6 +149,7 @@ class BatchPerceptron(Options, Solver):
             b=np.zeros(count),
             primal=np.full(count, np.inf),
             dual=np.zeros(count),
+            is_plain=self.output == "average",
         )
         if previous is not None:
             go_on_from(problem, state, previous.coefficients(problem))

@@ -3,7 +3,8 @@
 Weights come from averages of w over the later steps. Two are kept, since a quarter to a half and
 since a half to all of the steps were taken; as the error of both falls like 1/t, the line through
 them passes closer to the optimum than either, beyond the later one. The best point on it, at its
-best length, is handed out.
+best length, is handed out. With output="average" it is the plain average of all steps, as in
+[CSS12] Lemma 3.2: given nu, divided by its value gamma; given lam, at its best length.
 
 Duals are the average p* of the later steps, confined to rows that were stepped on, whose rows of K
 have been paid for. Given lam, they are brought to their best size, and capped at 1 (`slack`).
@@ -113,6 +114,7 @@ class BatchPerceptronState:
     estimate: float = float("inf")  # relative gap after `assessed` steps
     assessed: int = 0
     place: tuple[int, int] = (0, 0)  # the model whose epoch it is; steps into it
+    is_plain: bool = False  # the average of all steps is handed out, whatever was better
 
     def coefficients(self, problem: Problem) -> FloatArray:
         """Return the expansion of the models, (n, models): where a warm start goes on from."""
@@ -130,6 +132,13 @@ def offer(problem: Problem, state: BatchPerceptronState) -> None:
         elif run.steps > 0:
             offer_for_nu(problem, state)
     state.offered = state.steps
+
+
+def average(run: BatchRun) -> Point:
+    """Return the average of w over all steps."""
+    path = run.path
+    alpha, c = path.alpha_sum / run.steps, path.c_sum / run.steps
+    return Point(alpha, c, max(0.0, float(alpha @ c)))
 
 
 def best_point(run: BatchRun, cost: Callable[[Point], float]) -> Point:
@@ -162,7 +171,10 @@ def seen(run: BatchRun) -> FloatArray:
 def offer_for_lam(problem: Problem, state: BatchPerceptronState, k: int) -> None:
     """Choose the weights by the least P_lam over their length, and the duals by D_lam."""
     run, n = state.runs[k], len(state.W)
-    w = best_point(run, lambda w: primal_of(problem, run.y, w)[0])
+    if state.is_plain:
+        w = average(run)
+    else:
+        w = best_point(run, lambda w: primal_of(problem, run.y, w)[0])
     keep_weights(problem, state, k, w)
     some = curves(seen(run), w.c, run.y, problem.is_free)
     keep_duals(problem, state, k, best_duals(some, n, problem.lam, w.square))
@@ -180,7 +192,7 @@ def keep_weights(problem: Problem, state: BatchPerceptronState, k: int, w: Point
     """Hand out the best multiple of w, if nothing better is known."""
     y = state.runs[k].y
     primal, s = primal_of(problem, y, w)
-    if primal < state.primal[k]:
+    if primal < state.primal[k] or state.is_plain:
         state.primal[k], state.W[:, k] = primal, s * y * w.alpha
         state.b[k] = bias_of(w.c, y, s) if problem.is_free else 0.0
 
@@ -206,9 +218,11 @@ def offer_for_nu(problem: Problem, state: BatchPerceptronState) -> None:
         if norm == 0.0:
             return level(columns, n * nu), 0.0
         scales = [min(1.0, 1.0 / norm), 1.0 / norm]
+        if state.is_plain:
+            scales = [1.0]
         return max((level(columns.times_height(s), n * nu), s * norm) for s in scales)
 
-    w = best_point(run, lambda w: -value(w)[0])
+    w = average(run) if state.is_plain else best_point(run, lambda w: -value(w)[0])
     gamma, length = value(w)
     p = distribution(seen(run), run.y, is_free)
     if gamma <= 0.0 or length == 0.0 or not p.any():

@@ -45,11 +45,12 @@ class Tail:
     epochs: int = 0
     first: int = 0  # epochs before `older` begins
     middle: int = 0  # epochs before `newer` begins
+    is_whole: bool = False  # the sums are over all epochs, as in [PT13]
 
     def end_epoch(self, times: int = 1) -> bool:
         """Count an epoch (in which each row was presented `times` times); say if the tail turns."""
         self.epochs += times
-        if self.epochs < GROWTH * self.middle:
+        if self.is_whole or self.epochs < GROWTH * self.middle:
             return False
         older, newer, visits = self.sums
         older[:], newer[:] = newer, 0.0

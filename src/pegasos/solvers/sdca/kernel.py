@@ -22,17 +22,18 @@ every epoch, as in `solvers.sdca.linear`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from pegasos.data.order import identity, shuffle
+from pegasos.data.order import draw, identity, shuffle
 from pegasos.data.rows import FloatArray, scores, square_norm
 from pegasos.dispatch import inlined, kernel
 from pegasos.kernel_matrix.geometry import combination
 from pegasos.options import Options
 from pegasos.problem.losses import dual_step
 from pegasos.problem.objective import Problem, weight
+from pegasos.solvers.checks import check_choice
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 from pegasos.solvers.responses.lookahead import (
     ADMITTED,
@@ -84,16 +85,25 @@ class KernelSdcaState:
 
 @dataclass
 class KernelSDCA(Options, Solver):
-    """Dual coordinate ascent in random permutations; no options."""
+    """Dual coordinate ascent in random permutations.
 
+    Parameters
+    ----------
+    sampling : {"epoch", "iid"}, default="epoch"
+        A new permutation per epoch, or independent draws, as in the analysis of the method.
+    """
+
+    sampling: Literal["epoch", "iid"] = "epoch"
     name: ClassVar[str] = "sdca"
     is_dual: ClassVar[bool] = True
     estimates_exactly: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
+        check_choice(self, "sampling", ("epoch", "iid"))
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> KernelSdcaState:
+        self.check()
         n, count = problem.costs.Y.shape
         state = KernelSdcaState(
             A=np.zeros((n, count)),
@@ -118,7 +128,9 @@ class KernelSDCA(Options, Solver):
         return self.advance_by(problem, state, len(state.order))
 
     def advance_by(self, problem: Problem, state: KernelSdcaState, most: int) -> Advance:
-        if state.walk.is_at_start():
+        if state.walk.is_at_start() and self.sampling == "iid":
+            draw(state.order, len(state.order), state.random)
+        elif state.walk.is_at_start():
             shuffle(state.order, state.random)
         room, z = np.empty_like(state.b), np.empty_like(state.b)
         ascent = CoordinateAscent(state.A, state.bias, room, z)

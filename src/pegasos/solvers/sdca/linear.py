@@ -10,6 +10,9 @@ Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penali
 c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
 the multiplier of sum_i s_i a_i = 0). It starts at the best constant; see `offsets`.
 
+With sampling="iid" rows are drawn independently, as the analysis of [SZ13] and [CSS12] Sec. 4.4 have
+it: one row after another, none left out, at the lam that was asked for from the beginning.
+
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
 over all rows, so a certificate never sees a row that was left out.
@@ -17,6 +20,7 @@ over all rows, so a certificate never sees a row that was left out.
 From a cold start at a small lam the way may lead over larger ones (`continuation`). On large data
 threads take blocks of rows of one model (`cocoa`), or one of a few models each (`model_groups`).
 
+[CSS12]    Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
            large-scale linear SVM. ICML 2008. Algorithm 3.
 [SZ13]     Shalev-Shwartz, Zhang. Stochastic dual coordinate ascent methods for regularized loss
@@ -26,12 +30,12 @@ threads take blocks of rows of one model (`cocoa`), or one of a few models each 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from pegasos.data.centre import settle, weight_count
-from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretches_of
+from pegasos.data.order import NEVER_IDLE, Stretches, draw, identity, permute, stretches_of
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
@@ -47,10 +51,11 @@ from pegasos.problem.objective import (
     typical_length,
     weight,
 )
-from pegasos.solvers.checks import check_flag
+from pegasos.solvers.checks import check_choice, check_flag
 from pegasos.solvers.offsets import centred, seen, starting_biases
 from pegasos.solvers.primal.bias import FREE_SCALE
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.solvers.refusals import check_shrinking_and_sampling
 from pegasos.solvers.sdca.cocoa import (
     Blocks,
     Weights,
@@ -127,19 +132,28 @@ class SDCA(Options, Solver):
     ----------
     shrinking : bool, default=True
         Leave rows that are stuck at a bound out of extra passes over the others.
+    sampling : {"epoch", "iid"}, default="epoch"
+        A new permutation per epoch, or independent draws, which are plain: without shrinking (set it
+        to False), threads, and a way over larger lam.
     """
 
     shrinking: bool = True
+    sampling: Literal["epoch", "iid"] = "epoch"
     name: ClassVar[str] = "sdca"
     is_dual: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         check_flag(self, "shrinking")
+        check_choice(self, "sampling", ("epoch", "iid"))
+        check_shrinking_and_sampling(self.shrinking, self.sampling)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> SdcaState | Groups:
+        self.check()
         problem, squares = centred(problem)
         A = None if previous is None else previous.A
+        if self.sampling == "iid":
+            return self._begin(problem, squares, seed, None if A is None else A.copy())
         groups = []
         for columns in columns_of_groups(problem.rows, problem.costs.Y.shape[1]):
             Y = np.ascontiguousarray(problem.costs.Y[:, columns])
@@ -173,7 +187,7 @@ class SDCA(Options, Solver):
             room=Room(np.zeros((3, K)), np.zeros(K), np.zeros(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
-            continuation=Continuation(may_begin=A is None),
+            continuation=Continuation(may_begin=A is None and self.sampling == "epoch"),
         )
         _, beta, offset = state.bias
         if A is not None:
@@ -206,7 +220,13 @@ class SDCA(Options, Solver):
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
-            state.active = permute(state.order, state.stretches, state.idle, limit, state.random)
+            if self.sampling == "iid":
+                state.active = len(state.order)
+                draw(state.order, state.active, state.random)
+            else:
+                state.active = permute(
+                    state.order, state.stretches, state.idle, limit, state.random
+                )
         _, length = blocks(problem.rows, state.values_per_call)[0]
         in_round = 0
         if state.blocks is not None:

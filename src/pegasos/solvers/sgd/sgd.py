@@ -13,6 +13,10 @@ t grow by 1. `a` is never shrunk. What is a margin error for the hinge is a slop
             kink in docs/mathematics.md, section 7)
 
 The augmentation of the paper, a constant feature, is the regularised bias with its bias_scale.
+With duals="all", output="last" the method is the paper's: the pair that its Prop. 2 is about, a over
+all epochs and w(a), the last weights; the primal is computed once the running bound and the losses
+met on the way suggest it. Single precision weights are those of its last table.
+
 Differs from [PT13]: a margin exactly reached is no error (so the very first presentation, at t = 0,
 is an error by itself); time is weight, so that sample weights are presentations; and the weights
 handed out and certified are those of the tail (`primal.tail_average`), unless output="last".
@@ -61,6 +65,13 @@ class SGD(Options, Solver):
     output : {"tail", "last"}, default="tail"
         Hand out the average weights of the later epochs, which the certificate is tightest for, or
         the last ones.
+    duals : {"tail", "all"}, default="tail"
+        Dual numbers averaged over the later epochs, or over all of them. The latter come with the
+        paper's stopping rule: no certificate before the run's own estimate of the relative gap,
+        from its running dual bound, is at most `comparison` times the tolerance (but with a free
+        bias, for which there is no such estimate).
+    precision : {"double", "single"}, default="double"
+        Of the weights while they are updated. What is handed out is certified in double precision.
 
     Examples
     --------
@@ -74,6 +85,8 @@ class SGD(Options, Solver):
     multiplicity: int = 5
     comparison: float = 1.0
     output: Literal["tail", "last"] = "tail"
+    duals: Literal["tail", "all"] = "tail"
+    precision: Literal["double", "single"] = "double"
     bias_way: str = field(default="free", init=False, repr=False)  # set by the catalogue
     name: ClassVar[str] = "sgd"
     is_dual: ClassVar[bool] = False
@@ -82,12 +95,17 @@ class SGD(Options, Solver):
         """Refuse options that make no sense, whatever the data."""
         check_choice(self, "variant", ("s", "r", "m"))
         check_choice(self, "output", ("tail", "last"))
+        check_choice(self, "duals", ("tail", "all"))
+        check_choice(self, "precision", ("double", "single"))
         check_count(self, "multiplicity", " on")
         check_positive(self, "comparison")
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PrimalState:
         self.check()
         state = primal.start(problem, seed, self.bias_way, self.variant == "r", previous)
+        state.tail.is_whole = self.duals == "all"
+        if self.precision == "single":
+            state.V = state.V.astype(np.float32)
         if previous is not None:
             state.met[0] = np.nan  # the gains of an earlier run are not known: no estimate
         return state
@@ -96,6 +114,11 @@ class SGD(Options, Solver):
     def is_literal(self) -> bool:
         """Whether users ask for the last weights."""
         return self.output != "tail"
+
+    @property
+    def waits_for_estimate(self) -> bool:
+        """Whether the stopping rule is the paper's."""
+        return self.duals == "all"
 
     def advance(self, problem: Problem, state: PrimalState) -> Advance:
         return self.advance_by(problem, state, len(state.order))
