@@ -52,14 +52,17 @@ from pegasos.solvers.sdca import model_groups as groups
 from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd import sgd
 from pegasos.solvers.sgd.sgd import SGD
+from pegasos.solvers.sgd_qn import sgd_qn
+from pegasos.solvers.svmsgd import svmsgd
 from pegasos.state import to_data
 
 HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
+STEPPERS = (pegasos, sgd, perceptron, svmsgd, sgd_qn)
 SMALL_PORTIONS = [
-    *((module, "blocks", lambda rows: blocks(rows, 60)) for module in (pegasos, sgd, perceptron)),
+    *((module, "blocks", lambda rows: blocks(rows, 60)) for module in STEPPERS),
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),

@@ -26,6 +26,8 @@ from pegasos.solvers.perceptron.linear import Perceptron
 from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.sgd import SGD
+from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay
@@ -57,7 +59,9 @@ __all__ = [
     "PegasosStructured",
     "Perceptron",
     "Recorder",
+    "SGDQN",
     "SVMPerf",
+    "SVMSGD",
 ]
 
 

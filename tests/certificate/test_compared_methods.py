@@ -12,7 +12,12 @@ from pegasos.solvers.catalogue import LINEAR_SOLVERS, resolve
 from tests.conftest import draw
 from tests.reference.certificate import optimum
 
-SMALL = {"svm_perf": 1e-6, "ocas": 1e-6}  # the relative gap that is asked of a method
+SMALL = {  # the relative gap that is asked of a method
+    "svm_perf": 1e-6,
+    "ocas": 1e-6,
+    "svmsgd": 1e-2,
+    "sgd_qn": 1e-2,
+}
 BIASES = ["none", "regularized", "free"]
 SOLVERS_OWN = 1e-7  # relative accuracy of the independent solver
 
@@ -46,7 +51,7 @@ def test_the_certified_interval_contains_the_optimum(name, number):
     slack = SOLVERS_OWN * max(1e-3, best)
     ability, solver = LINEAR_SOLVERS[name], resolve(name, Hinge(), drawn.bias)
     assert drawn.bias in ability.biases
-    for epochs in (1, 5, 1500):
+    for epochs in (1, 5, 1500 if SMALL[name] <= 1e-6 else 60):
         tol = SMALL[name]
         found = solve(drawn.problem, solver, Stopping(tol=tol, max_iter=epochs), seed=number)
         assert found.certificate.dual <= best + slack

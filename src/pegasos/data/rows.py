@@ -4,6 +4,7 @@ A container answers, for its row x_i:
 
     scores(rows, i, W, z)      z_k  = <w_k, x_i>           for every model k
     add(rows, i, c, W)         w_k += c_k x_i              for every model k
+    add_scaled(rows, i, c, B, W)   w_k += c_k B_k * x_i    the same, coordinate by coordinate
     square_norm(rows, i)       ||x_i||^2
     sizes(rows, i, W, z)       z_k  = sum_j |w_kj x_ij|    what rounding of a score scales with
     fetch(rows, i)             a hint that row i is needed soon
@@ -169,6 +170,11 @@ def add(rows: Any, i: int, c: Any, W: Any) -> None:
 
 
 @by_tag
+def add_scaled(rows: Any, i: int, c: Any, B: Any, W: Any) -> None:
+    """Add c[k] B_kj x_ij to w_kj for every model k, in place; rows are not seen from a centre."""
+
+
+@by_tag
 def square_norm(rows: Any, i: int) -> float:
     """Return ||x_i||^2."""
 
@@ -251,6 +257,17 @@ def _(rows, i, c, W):  # type: ignore[no-untyped-def]
                     W[j, k] += c[k] * x
 
 
+@add_scaled.register(DenseRows)
+def _(rows, i, c, B, W):  # type: ignore[no-untyped-def]
+    X = rows.X
+    for j in range(W.shape[0]):
+        if W.ndim == 1:
+            W[j] += c[0] * B[j] * X[i, j]
+        else:
+            for k in range(W.shape[1]):
+                W[j, k] += c[k] * B[j, k] * X[i, j]
+
+
 @square_norm.register(DenseRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
     total, m = 0.0, rows.centre.m
@@ -319,6 +336,17 @@ def _(rows, i, c, W):  # type: ignore[no-untyped-def]
             for k in range(W.shape[1]):
                 W[d, k] += c[k]
                 W[d + 1, k] += c[k] * q[i]
+
+
+@add_scaled.register(CsrRows)
+def _(rows, i, c, B, W):  # type: ignore[no-untyped-def]
+    for p in range(rows.indptr[i], rows.indptr[i + 1]):
+        x, j = rows.data[p], rows.indices[p]
+        if W.ndim == 1:
+            W[j] += c[0] * B[j] * x
+        else:
+            for k in range(W.shape[1]):
+                W[j, k] += c[k] * B[j, k] * x
 
 
 @square_norm.register(CsrRows)

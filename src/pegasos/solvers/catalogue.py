@@ -30,6 +30,8 @@ from pegasos.solvers.refusals import KERNEL_BIASES
 from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.sgd import SGD
+from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 BIASES = (
     "none", "regularized", "free", "free-subgradient", "free-batch", "free-search",
@@ -89,6 +91,18 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         SGD,
         what="SGD with its running dual bound, 2013; the variants of that paper",
         use="to follow that paper",
+    ),
+    "svmsgd": Ability(
+        SVMSGD,
+        what="SGD that shrinks its weights every few rows, its first step found on a sample",
+        use="to compare with the papers",
+        losses=(Hinge,),
+    ),
+    "sgd_qn": Ability(
+        SGDQN,
+        what="the same with diagonal scaling from curvature, 2009",
+        use="to compare with the papers",
+        losses=(Hinge,),
     ),
     "svm_perf": Ability(
         SVMPerf,
