@@ -32,7 +32,11 @@ DIFFERS = (
     "For the last claim: lam ten times as large and as small, i.i.d. steps, beside the variants.",
 )
 LAM = 5e-5
-VARIANTS = {"i.i.d.": "iid", "one permutation": "fixed", "a new permutation per epoch": "epoch"}
+VARIANTS = {
+    "i.i.d.": "iid",
+    "one permutation": "fixed",
+    "a new permutation per epoch": "permutation",
+}
 
 
 def final(gaps: np.ndarray, steps: np.ndarray, n: int) -> float:

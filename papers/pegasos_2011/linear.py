@@ -17,7 +17,7 @@ from pegasos import LASVM, SDCA, Pegasos, SVMPerf
 LAMS = {"astro-ph": 5e-5, "CCAT": 1e-4, "cov1": 1e-6}
 METHODS: dict[str, Any] = {
     "Pegasos": Pegasos(sampling="iid", output="last"),
-    "SDCA": SDCA(shrinking=False, sampling="iid"),
+    "SDCA": SDCA(shrinking=False),
     "SVM-Perf": SVMPerf(),
     "LASVM": LASVM(),
 }
@@ -79,14 +79,12 @@ def runs(scale: Scale) -> dict[str, Runs]:
 
 def one_course(split: Split, lam: float, method: str, solver: Any, scale: Scale) -> Course:
     """Run one method: some epochs of the stochastic ones, some cuts, LASVM for a while."""
-    limit = scale.pick(8.0, 600.0)
     if method == "LASVM":
-        rows = split.few(scale.pick(10_000, 10**9))
-        steps = marks(rows.n // 16, 4 * rows.n, 4)
-        return course(rows, lam, solver, steps, max_time=limit, kernel="linear")
+        steps = marks(split.n // 32, 4 * split.n, 6)
+        return course(split, lam, solver, steps, max_time=scale.pick(6.0, 600.0), kernel="linear")
     if method == "SVM-Perf":
         steps = [split.n * k for k in range(1, scale.pick(40, 200))]
     else:
-        epochs = scale.pick(10, 40) if lam > 1e-5 else scale.pick(20, 40)
+        epochs = scale.pick(10, 40) if lam > 1e-5 else scale.pick(50, 40)
         steps = marks(min(1000, split.n // 20), epochs * split.n)
-    return course(split, lam, solver, steps, max_time=limit)
+    return course(split, lam, solver, steps)

@@ -11,7 +11,7 @@ from papers.harness.optimum import optimum
 from papers.harness.plots import finish, lines, panels
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
-from pegasos import SDCA, Pegasos
+from pegasos import SDCA, Pegasos, SVMPerf
 
 TITLE = "Section 1: the cost does not depend on the size of the training set"
 CLAIMS = {
@@ -21,20 +21,30 @@ CLAIMS = {
         "abstract, Sec. 1",
     ),
     "contrast": Claim(
-        "methods that go through the training set at every iteration, or depend on it, need time "
-        "that grows with it (here: passes of dual coordinate ascent)",
-        "Sec. 1",
+        "SVM-Perf finds a solution in time O(m d / (lam eps)), linear in the number of examples m; "
+        "the guarantee of Pegasos avoids that dependence",
+        "Sec. 1, cutting planes",
     ),
 }
 DIFFERS = (
     "The paper gives no such curve. Ours: text-like rows of CCAT's width (a stand-in), lam 1e-4, "
-    "the first n of them; steps until P - P* <= 0.05, each n with its own certified optimum.",
+    "the first n of them; rows visited until P - P* <= 0.05, each n with its own certified "
+    "optimum. Fitted powers below 0.2 count as flat, from 0.8 on as linear.",
+    "SDCA is shown for completeness: at this accuracy its cost hardly grows with n either. It was "
+    "our first choice for the contrast; of it the paper claims nothing, of SVM-Perf it does.",
 )
+FLAT, LINEAR = 0.2, 0.8  # powers of n
 LAM, EPSILON = 1e-4, 0.05
 METHODS = {
     "Pegasos": Pegasos(sampling="iid", output="last"),
-    "SDCA": SDCA(shrinking=False, sampling="iid"),
+    "SVM-Perf": SVMPerf(),
+    "SDCA": SDCA(shrinking=False),
 }
+
+
+def looks(method: str, n: int) -> list[int]:
+    """Return the steps to look at: those of Pegasos, or the cuts of SVM-Perf, n rows each."""
+    return [n * k for k in range(1, 40)] if method == "SVM-Perf" else marks(1000, 400_000, 24)
 
 
 def run(scale: Scale, report: Report) -> None:
@@ -50,15 +60,15 @@ def run(scale: Scale, report: Report) -> None:
         for name, solver in METHODS.items():
             found = []
             for seed in scale.seeds:
-                one = course(split, LAM, solver, marks(500, 4_000_000, 24), seed=seed, max_time=60)
+                one = course(split, LAM, solver, looks(name, n), seed=seed)
                 k = one.first_below(best.dual + EPSILON)
-                found.append(float("inf") if k is None else float(one.steps[k]))
+                found.append(float("inf") if k is None else float(one.rows[k]))
             steps[name].append(float(np.median(found)))
         report.say(f"n = {n:,}: " + ", ".join(f"{name} {s[-1]:,.0f}" for name, s in steps.items()))
     report.table(
         ["n", *METHODS],
         [[f"{n:,}", *(f"{s[k]:,.0f}" for s in steps.values())] for k, n in enumerate(sizes)],
-        f"Steps to P - P* <= {EPSILON} at lam = {LAM:g} (text-like rows for CCAT)",
+        f"Rows visited until P - P* <= {EPSILON} at lam = {LAM:g} (text-like rows for CCAT)",
     )
     figure, axes = panels(1, 1)
     lines(
@@ -67,13 +77,16 @@ def run(scale: Scale, report: Report) -> None:
         marker="o",
     )
     axes[0, 0].set_ylim(bottom=1e3)
-    finish(axes[0, 0], whole.label, "training rows n", "steps to 0.05", logarithmic="xy")
-    report.figure(figure, "Steps to a fixed accuracy at a fixed lam against the size of the set")
+    finish(axes[0, 0], whole.label, "training rows n", "rows visited", logarithmic="xy")
+    report.figure(
+        figure, "Rows visited to a fixed accuracy at a fixed lam against the size of the set"
+    )
     powers = {name: slope(sizes, s) for name, s in steps.items()}
     growth = f"steps grow like n^{powers['Pegasos']:.2f} over a factor of {sizes[-1] / sizes[0]:g}."
-    report.judge("independent", {"flat": abs(powers["Pegasos"]) < 0.2}, growth)
-    growth = f"steps of SDCA grow like n^{powers['SDCA']:.2f}."
-    report.judge("contrast", {"grows": powers["SDCA"] > 0.5}, growth)
+    report.judge("independent", {"flat": abs(powers["Pegasos"]) < FLAT}, growth)
+    growth = f"Rows that SVM-Perf visits grow like n^{powers['SVM-Perf']:.2f}."
+    checks = {"grows": powers["SVM-Perf"] > FLAT, "linearly": powers["SVM-Perf"] > LINEAR}
+    report.judge("contrast", checks, growth)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ DIFFERS = (
 )
 METHODS = {
     "Pegasos": KernelPegasos(sampling="iid", output="last"),
-    "SDCA": KernelSDCA(sampling="iid"),
+    "SDCA": KernelSDCA(),
     "SMO": Decomposition(working_set=2),
     "Perceptron": KernelPerceptron(passes=EPOCHS, output="last"),
 }

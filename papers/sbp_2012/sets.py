@@ -28,7 +28,7 @@ def known_optimum(name: str, split: Split) -> Optimum:
 
 def batch_perceptron(best: Optimum) -> BatchPerceptron:
     """Return the paper's method: nu from the known optimum, steps 1/sqrt(t), the plain average."""
-    return BatchPerceptron(nu=best.nu, step="root", output="average")
+    return BatchPerceptron(nu=best.nu, step="root")
 
 
 def averaged(
