@@ -55,7 +55,7 @@ ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
 ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model
-NEAR = 3.0  # relative gap of a joint model above which some rows stand for all in the Hessian
+FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian
 FIRST_GAP = 3e-2  # and go on with all of them, or with a smaller lam, from this relative gap
 
 
@@ -118,7 +118,8 @@ class Newton(Options, Solver):
 
         def improve(k: int) -> None:
             model = state.models[k]
-            model.is_rough = is_first or (is_one and not state.gaps[k] <= NEAR)
+            is_new = model.narrowings == 0 and model.steps < FIRST_STEPS
+            model.is_rough = is_first or (is_one and is_new)
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
             step(posed, state.columns, model, may_widen=not state.gaps[k] <= ROUNDING)
