@@ -21,6 +21,7 @@ from pegasos.solvers.perceptron.kernel import KernelPerceptron
 from pegasos.solvers.perceptron.linear import Perceptron
 from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ __all__ = [
     "PegasosStructured",
     "Perceptron",
     "Recorder",
+    "ScheduledSGD",
 ]
 
 

@@ -27,6 +27,7 @@ from pegasos.solvers.protocol import Solver
 from pegasos.solvers.refusals import KERNEL_BIASES
 from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 
 BIASES = (
@@ -87,6 +88,12 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         SGD,
         what="SGD with its running dual bound, 2013; the variants of that paper",
         use="to follow that paper",
+    ),
+    "scheduled_sgd": Ability(
+        ScheduledSGD,
+        what="SGD with the steps of Norma, fixed steps (Zhang), or within a ball of given radius",
+        use="to follow papers that compare with them",
+        biases=BIASES[:2],
     ),
     "perceptron": Ability(
         Perceptron,
