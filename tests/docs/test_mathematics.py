@@ -225,7 +225,7 @@ def test_6_dual_point_of_a_projected_run_of_pegasos_has_its_weights():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_6_any_steps_leave_the_mean_of_the_weights_near_w_of_the_mean_duals(loss):
+def test_6_mean_weights_of_any_steps_and_what_they_lack_are_w_of_the_mean_duals(loss):
     data = Data(loss)
     data.s[:], data.S = 1.0, data.n
     w, total, a, left, epochs = np.zeros(3), np.zeros(3), np.zeros(data.n), np.zeros(3), 50
@@ -237,7 +237,6 @@ def test_6_any_steps_leave_the_mean_of_the_weights_near_w_of_the_mean_duals(loss
         left, w = left + (after - w) / eta, after
     steps = epochs * data.n
     np.testing.assert_allclose(data.w(a), (total + left / LAM) / steps, rtol=1e-9, atol=1e-12)
-    assert np.abs(left / LAM).max() / steps < 0.3 * np.abs(data.w(a)).max()
 
 
 @pytest.mark.parametrize("loss", LOSSES)
