@@ -20,6 +20,7 @@ from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.box import QUADRATIC
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu.mpu import MPU
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.pegasos.kernel import KernelPegasos
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -111,6 +112,12 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         OCAS,
         what="cutting planes near the best weights so far, 2008",
         use="to compare with the papers; few passes over the rows",
+        losses=(Hinge,),
+    ),
+    "mpu": Ability(
+        MPU,
+        what="the margin perceptron with unlearning, 2010: unit steps up and down in the dual",
+        use="to compare with the papers",
         losses=(Hinge,),
     ),
     "perceptron": Ability(
