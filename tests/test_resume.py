@@ -38,6 +38,7 @@ from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm import lasvm
 from pegasos.solvers.lasvm import state as lasvm_state
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu import mpu
 from pegasos.solvers.newton import newton
 from pegasos.solvers.pegasos import linear as pegasos
 from pegasos.solvers.pegasos.kernel import KernelPegasos
@@ -63,7 +64,7 @@ HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
-STEPPERS = (pegasos, sgd, scheduled, perceptron, svmsgd, sgd_qn)
+STEPPERS = (pegasos, sgd, scheduled, perceptron, svmsgd, sgd_qn, mpu)
 SMALL_PORTIONS = [
     *((module, "blocks", lambda rows: blocks(rows, 60)) for module in STEPPERS),
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),

@@ -18,6 +18,7 @@ from pegasos.solvers.cutting_plane.ocas import OCAS
 from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu.mpu import MPU
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.pegasos.kernel import KernelPegasos
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -38,6 +39,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LASVM",
+    "MPU",
     "OCAS",
     "SDCA",
     "Newton",

@@ -17,6 +17,7 @@ SMALL = {  # the relative gap that is asked of a method
     "ocas": 1e-6,
     "svmsgd": 1e-2,
     "sgd_qn": 1e-2,
+    "mpu": 1e-2,
 }
 BIASES = ["none", "regularized", "free"]
 SOLVERS_OWN = 1e-7  # relative accuracy of the independent solver

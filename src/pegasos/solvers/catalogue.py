@@ -20,6 +20,7 @@ from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.box import QUADRATIC
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu.mpu import MPU
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.pegasos.kernel import KernelPegasos
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -125,6 +126,12 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         what="SGD with the steps of Norma, fixed steps (Zhang), or within a ball of given radius",
         use="to follow papers that compare with them",
         biases=BIASES[:2],
+    ),
+    "mpu": Ability(
+        MPU,
+        what="the margin perceptron with unlearning, 2010: unit steps up and down in the dual",
+        use="to compare with the papers",
+        losses=(Hinge,),
     ),
     "perceptron": Ability(
         Perceptron,
