@@ -41,8 +41,8 @@ which is what crfsuite minimises, too (but for pairs of a feature and a label th
 together, which it leaves out, and weights of the first and last label, which it does not have): the
 sums are of two problems that differ in this, and neither bounds the other's.
 
-For `folds`, C and whether there is a constant feature are chosen for each test fold without a look at
-it: by the errors on the fold after it, when trained on the other eight. The seconds include that.
+For `folds`, C and whether there is a constant feature are chosen for each test fold without looking
+at it: by the errors on the fold after it, after training on the other eight. Seconds include that.
 
 """
 
