@@ -164,3 +164,32 @@ def test_a_stream_does_not_change_its_algorithm_or_width():
         model.regret(X[:70], y[:70])
     with pytest.raises(NotFittedError):
         OnlineClassifier().regret(X, y)
+
+
+def test_a_call_that_overflows_is_refused_and_leaves_the_model_as_it_was():
+    X, scores = drawn()
+    y = scores[:, 0] > 0.0
+    model = OnlineClassifier("sgd", loss="squared_hinge", step_size=0.01)
+    model.partial_fit(X, y, classes=[False, True])
+    before, w = model.coef_.copy(), model._learners[0].w
+    with pytest.raises(InvalidData, match="the weights overflowed"):
+        model.partial_fit(1e90 * X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+    np.testing.assert_array_equal(model._learners[0].w, w)
+
+
+def test_one_epoch_has_an_order_of_its_own():
+    X, scores = drawn()
+    y = scores[:, 0] > 0.0
+    one, other = (OnlineClassifier(epochs=1, random_state=seed).fit(X, y) for seed in (0, 1))
+    assert not np.array_equal(one.coef_, other.coef_)
+
+
+def test_the_history_of_a_long_stream_stays_short():
+    model = OnlineClassifier("sgd")
+    for _ in range(300):
+        model.partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+    assert model.n_steps_ == 600
+    assert model.history_["step"][-1] == 600
+    assert len(model.history_["step"]) < 50
+    assert np.all(np.diff(model.history_["step"]) > 0)
