@@ -112,6 +112,8 @@ def test_support_is_the_maximum_over_the_set(within, lam):
 @pytest.mark.fast
 def test_support_of_everything():
     assert support(Everywhere(), np.zeros(3), 0.0) == 0.0
+    for within in (L2Ball(0.5), L1Ball(0.8), Simplex(1.0), Box(-0.3, 0.2)):
+        assert support(within, np.zeros(3), 0.0) == 0.0
     assert support(Everywhere(), np.ones(3), 0.0) == np.inf
     assert support(Everywhere(), np.ones(3), 0.5) == pytest.approx(3.0)
 

@@ -84,18 +84,20 @@ class OnlineEstimator(BaseEstimator):
         columns = np.ascontiguousarray(Y.T)
         return [RowCosts(rows, y, loss, lam, constant) for y in columns]
 
-    def _play(self, learners: list[Learner], costs: list[RowCosts], passes: int) -> None:
-        """Show every learner its costs, `passes` times; in random order if more than once."""
+    def _play_once(self, learners: list[Learner], costs: list[RowCosts], order: Any = None) -> None:
+        """Show every learner its costs once, as they stand or in another order."""
         is_full = preset_named(self.algorithm).full
+        for learner, shown in zip(learners, costs, strict=True):
+            if is_full:
+                learner.see(shown.full())
+            else:
+                learner.see_rows(shown, order)
+
+    def _play(self, learners: list[Learner], costs: list[RowCosts]) -> None:
+        """Show every learner its costs `epochs` times, each time in a new random order."""
         random = seeded(self.random_state)
-        for _ in range(passes):
-            order = None if passes == 1 else random.permutation(costs[0].n)
-            for learner, shown in zip(learners, costs, strict=True):
-                if is_full:
-                    learner.see(shown.full())
-                    learner.note()
-                else:
-                    learner.see_rows(shown, order)
+        for _ in range(self.epochs):
+            self._play_once(learners, costs, random.permutation(costs[0].n))
 
     def _keep(self, rows: Rows, learners: list[Learner], lam: float) -> None:
         """Set the fitted attributes."""
@@ -108,7 +110,9 @@ class OnlineEstimator(BaseEstimator):
         self.lam_ = lam
         self.n_steps_ = learners[0].steps
         self.regret_ = _total([learner.regret() for learner in learners])
-        notes = [_total(list(at)) for at in zip(*(x.history for x in learners), strict=False)]
+        notes = [_total(list(at)) for at in zip(*(x.history for x in learners), strict=True)]
+        if not notes or notes[-1].steps < self.n_steps_:
+            notes.append(self.regret_)
         self.history_ = {
             "step": np.array([note.steps for note in notes]),
             "cost": np.array([note.cost for note in notes]),
@@ -127,7 +131,7 @@ class OnlineEstimator(BaseEstimator):
                 "partial_fit goes on with the algorithm, lam, domain, radius, step_size and "
                 "fit_intercept that it began with; they were changed. Use fit, or a new estimator."
             )
-        return self._learners
+        return [learner.copy() for learner in self._learners]  # kept as they are if a call fails
 
     def _regret(self, costs: list[RowCosts], tol: float) -> Regret:
         """Return the regret against the best fixed point on these rows."""

@@ -156,7 +156,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         costs = self._costs(rows, Y, loss, lam)
         learners = [Learner(rule, each.n_weights) for each in costs]
-        self._play(learners, costs, int(self.epochs))
+        self._play(learners, costs)
 
         keep(self, labels_found(labels), {"n_iter_": int(self.epochs)})
         self._keep(rows, learners, lam)
@@ -186,7 +186,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         costs = self._costs(rows, Y, loss, lam)
         learners = self._going_on(rule, lam, len(costs), costs[0].n_weights)
-        self._play(learners, costs, 1)
+        self._play_once(learners, costs)
 
         keep(self, labels_found(labels), {"n_iter_": 1})
         self._keep(rows, learners, lam)

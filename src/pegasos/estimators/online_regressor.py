@@ -140,7 +140,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self : OnlineRegressor
             The fitted estimator.
         """
-        return self._learn(X, y, int(self.epochs or 0), goes_on=False)
+        return self._learn(X, y, goes_on=False, is_stream=False)
 
     def partial_fit(self, X: Any, y: Any) -> OnlineRegressor:
         """Go on with more rows of a stream, in the order given.
@@ -157,9 +157,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self : OnlineRegressor
             The estimator.
         """
-        return self._learn(X, y, 1, goes_on="_learners" in vars(self))
+        return self._learn(X, y, goes_on="_learners" in vars(self), is_stream=True)
 
-    def _learn(self, X: Any, y: Any, passes: int, *, goes_on: bool) -> OnlineRegressor:
+    def _learn(self, X: Any, y: Any, *, goes_on: bool, is_stream: bool) -> OnlineRegressor:
         rule, lam = self._checked()
         loss = regression_loss(self.loss, self.epsilon)
 
@@ -172,10 +172,13 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             learners = self._going_on(rule, lam, 1, costs[0].n_weights)
         else:
             learners = [Learner(rule, costs[0].n_weights)]
-        self._play(learners, costs, passes)
+        if is_stream:
+            self._play_once(learners, costs)
+        else:
+            self._play(learners, costs)
 
         self._keep(rows, learners, lam)
-        keep(self, {"coef_": self.coef_[0], "n_iter_": passes})
+        keep(self, {"coef_": self.coef_[0], "n_iter_": 1 if is_stream else int(self.epochs)})
         return self
 
     def regret(self, X: Any, y: Any, tol: float = 1e-3) -> Regret:

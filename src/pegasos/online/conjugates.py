@@ -29,7 +29,7 @@ def support(within: Any, V: FloatArray, lam: float, doubt: float = 0.0) -> float
         return math.inf if most > 0.0 else 0.0
     if isinstance(within, L2Ball):
         r = within.radius
-        if most <= lam * r:
+        if lam > 0.0 and most <= lam * r:
             return most * most / (2.0 * lam) * (1.0 + 8.0 * EPS)
         return r * (most - 0.5 * lam * r) * (1.0 + 8.0 * EPS)
     if isinstance(within, Box):

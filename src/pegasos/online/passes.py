@@ -159,8 +159,9 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
             continue
         t = sums[STEPS]
         for p in range(start, stop + (1 if constant != 0.0 else 0)):
-            j = int(rows.indices[p]) if p < stop else last
-            g = a * rows.data[p] if p < stop else a * constant
+            j, g = np.int64(last), a * constant
+            if p < stop:
+                j, g = np.int64(rows.indices[p]), a * rows.data[p]
             total[j] += (t - since[j]) * w[j]
             since[j] = t
             pull[j] += g
@@ -168,5 +169,5 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
             if g != 0.0:
                 step = rule.eta * g / (rule.delta + np.sqrt(memory[j]))
                 w[j] = clipped(rule.within, w[j] - step)
-    for j in range(len(w)):
-        total[j] += (sums[STEPS] - since[j]) * w[j]
+    for k in range(len(w)):
+        total[k] += (sums[STEPS] - since[k]) * w[k]
