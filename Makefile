@@ -49,11 +49,8 @@ BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/so
 OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
-<<<<<<< HEAD
-        hostile faults data bench bench-ordinary bench-kernel papers papers-full docs-tables caches clean distclean
-=======
-        hostile faults data bench bench-ordinary bench-kernel docs-tables docs-online caches clean distclean
->>>>>>> online
+        hostile faults data bench bench-ordinary bench-kernel papers papers-full docs-tables docs-online \
+        caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
