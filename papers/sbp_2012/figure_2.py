@@ -41,7 +41,7 @@ DIFFERS = (
 )
 METHODS = {
     "Pegasos": KernelPegasos(sampling="iid", output="last"),
-    "SDCA": KernelSDCA(),
+    "SDCA": KernelSDCA(sampling="iid"),
     "SMO": Decomposition(working_set=2),
     "Perceptron": KernelPerceptron(passes=EPOCHS, output="last"),
 }
@@ -105,8 +105,8 @@ def judge_sbp(report: Report, all_curves) -> None:
         good = 1.1 * float(of["optimum"][1][0])
         last_bad = np.flatnonzero(errors > good)
         arrives = evaluations[min(len(errors) - 1, last_bad[-1] + 1 if len(last_bad) else 0)]
-        early = float(at(evaluations, errors, np.array([arrives / 8]))[0])
-        sbp = float(at(*of["SBP"], np.array([arrives / 8]))[0])
+        place = np.array([max(arrives / 8, evaluations[0])])
+        early, sbp = (float(at(*curve, place)[0]) for curve in (of["SMO"], of["SBP"]))
         checks[f"little progress on {name}"] = bool(early > sbp)
         checks[f"converges on {name}"] = bool(errors[-1] <= good)
         words.append(f"{name}: {early:.3g} % (SBP {sbp:.3g} %) at an eighth of its way")
