@@ -49,8 +49,10 @@ from pegasos.solvers.perceptron.linear import Perceptron
 from pegasos.solvers.responses import lookahead
 from pegasos.solvers.sdca import cocoa
 from pegasos.solvers.sdca import model_groups as groups
+from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
-from pegasos.solvers.sgd import sgd
+from pegasos.solvers.sgd import scheduled, sgd
+from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn import sgd_qn
 from pegasos.solvers.svmsgd import svmsgd
@@ -63,6 +65,10 @@ LIMITS = Stopping(tol=1e-4, max_iter=12)
 STEPPERS = (pegasos, sgd, perceptron, svmsgd, sgd_qn)
 SMALL_PORTIONS = [
     *((module, "blocks", lambda rows: blocks(rows, 60)) for module in STEPPERS),
+    *(
+        (module, "blocks", lambda rows: blocks(rows, 60))
+        for module in (pegasos, sgd, scheduled, perceptron)
+    ),
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),
@@ -123,8 +129,18 @@ def cases():
     for output in ("last", "average", "random"):
         solver = Pegasos(batch_size=3, output=output, sampling="iid", projection=True)
         found[f"pegasos, {output}"] = linear, (solver, "none"), {}
+    for sampling in ("permutation", "multiset"):
+        solver = Pegasos(batch_size=3, output="random", candidates=2, sampling=sampling)
+        found[f"pegasos, {sampling}"] = linear, (solver, "regularized"), {}
     for variant in ("r", "m"):
         found[f"sgd-{variant}"] = linear, (SGD(variant=variant),), {}
+    solver = SGD(duals="all", output="last", precision="single")
+    found["sgd, the paper's"] = linear, (solver, "none"), {"is_sparse": True}
+    for solver in (ScheduledSGD("constant"), ScheduledSGD("ball", output="average")):
+        found[f"{solver}"] = linear, (solver, "regularized"), {"K": 2}
+    found["sdca, iid"] = linear, (SDCA(False, "iid"),), {"K": 2}
+    steps = Stopping(tol=1e-9, max_steps=333)
+    found["pegasos, max_steps"] = linear, (Pegasos(7, output="last"),), {"limits": steps}
     for output in ("random", "longest"):
         found[f"perceptron, {output}"] = linear, (Perceptron(3, output),), {}
     for name in ("sdca", "newton"):
@@ -148,11 +164,16 @@ def cases():
     found["kernel decomposition, widened"] = kernel, ("decomposition",), fine
     found["kernel decomposition, gaussian"] = kernel, ("auto",), {"kernel": Gaussian(0.5)}
     found["kernel lasvm, unfinished"] = kernel, (LASVM(finishing=False),), {"held": 9}
-    for solver in (BatchPerceptron(nu=0.5), BatchPerceptron(choice="deterministic")):
+    found["kernel sdca, iid"] = kernel, (KernelSDCA("iid"),), {"held": 9}
+    for solver in (
+        BatchPerceptron(nu=0.5),
+        BatchPerceptron(choice="deterministic"),
+        BatchPerceptron(nu=0.5, step="root", output="average"),
+    ):
         found[f"kernel {solver}"] = kernel, (solver,), {"held": 30}
-    for output in ("last", "average"):
-        solver = KernelPegasos(batch_size=3, sampling="iid", output=output)
-        found[f"kernel pegasos, {output}"] = kernel, (solver,), {"held": 9}
+    for output, sampling in (("last", "iid"), ("average", "iid"), ("last", "multiset")):
+        solver = KernelPegasos(batch_size=3, sampling=sampling, output=output)
+        found[f"kernel pegasos, {output}, {sampling}"] = kernel, (solver,), {"held": 9}
     found["kernel perceptron, random"] = kernel, (KernelPerceptron(3, "random"),), {"held": 9}
     return found
 

@@ -25,6 +25,7 @@ from pegasos.solvers.perceptron.kernel import KernelPerceptron
 from pegasos.solvers.perceptron.linear import Perceptron
 from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
@@ -62,6 +63,7 @@ __all__ = [
     "SGDQN",
     "SVMPerf",
     "SVMSGD",
+    "ScheduledSGD",
 ]
 
 

@@ -29,6 +29,7 @@ from pegasos.solvers.protocol import Solver
 from pegasos.solvers.refusals import KERNEL_BIASES
 from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
+from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
@@ -115,6 +116,11 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         what="cutting planes near the best weights so far, 2008",
         use="to compare with the papers; few passes over the rows",
         losses=(Hinge,),
+    "scheduled_sgd": Ability(
+        ScheduledSGD,
+        what="SGD with the steps of Norma, fixed steps (Zhang), or within a ball of given radius",
+        use="to follow papers that compare with them",
+        biases=BIASES[:2],
     ),
     "perceptron": Ability(
         Perceptron,

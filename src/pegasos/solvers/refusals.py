@@ -106,6 +106,17 @@ def check_shrinking_and_sampling(shrinking: bool, sampling: str) -> None:
         )
 
 
+def check_schedule_and_options(schedule: str, given: list[str]) -> None:
+    """Refuse options of one schedule with another."""
+    known = {"norma": ["p"], "constant": ["eta"], "ball": ["eta", "radius"]}[schedule]
+    for name in given:
+        if name not in known:
+            raise InvalidParameter(
+                f'schedule="{schedule}" has no {name}; it has {listed(known, " and ")}. Leave '
+                f"{name} out, or choose the schedule that has it."
+            )
+
+
 def check_slack_and_models(nu: float | None, models: int) -> None:
     """Refuse one slack for several models."""
     if nu is not None and models > 1:

@@ -1,6 +1,6 @@
 """One of the iterates at random, or the best of a few such: the output of [SSSC11] Lemma 3.
 
-At least half of the iterates w_1, ..., w_T (w_t are the weights before step t) are nearly as good as
+At least half of the iterates w_1, ..., w_T (w_t: the weights before step t) are nearly as good as
 their average: so one drawn at random is, with probability 1/2, and the best of m with 1 - 2^-m. The
 best is told by the objective on a sample of rows, as the lemma's footnote has it.
 

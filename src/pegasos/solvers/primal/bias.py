@@ -9,9 +9,9 @@
                        sum_i s_i a_i = 0)
     free-search        an outer search over the offset by the sign of J'(b) = -1/S sum_i s_i a_i, J
                        the minimum over w for that b; the weights go on from value to value
-    free-bisection     the same as a bisection of J: for every value w starts anew at 0, the interval
-                       is then halved by the sign of J'; an end that three signs running point to
-                       is doubted, since noise may have put it there, and moved away
+    free-bisection     the same as a bisection of J: for every value w starts anew at 0, and an
+                       interval is halved by the sign of J'; an end that three signs running point
+                       to is doubted, since noise may have put it there, and moved away
     free-subgradient   the offset takes sub-gradient steps of its own, 1/sqrt(t): the objective is
                        not strongly convex in b, and convergence is like 1/sqrt(t)
     free-batch         the offset minimises the loss of each mini-batch (`pegasos.batch_bias`)

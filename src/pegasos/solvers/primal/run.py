@@ -168,8 +168,8 @@ def halve(problem: Problem, state: PrimalState) -> None:
     state.tail = Tail(tail.sums)
 
 
-def draw_epoch(state: PrimalState, sampling: str, size: int) -> None:
-    """Write the rows of the next epoch into the order."""
+def draw_epoch(state: Any, sampling: str, size: int) -> None:
+    """Write the rows of the next epoch into the order; of any state with what `PrimalState` has."""
     if sampling == "epoch" or (sampling == "fixed" and state.passes == 0):
         permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
     elif sampling == "permutation":

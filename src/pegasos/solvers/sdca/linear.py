@@ -10,7 +10,7 @@ Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penali
 c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
 the multiplier of sum_i s_i a_i = 0). It starts at the best constant; see `offsets`.
 
-With sampling="iid" rows are drawn independently, as the analysis of [SZ13] and [CSS12] Sec. 4.4 have
+With sampling="iid" rows are drawn independently, as [SZ13] analyses it and [CSS12] Sec. 4.4 has
 it: one row after another, none left out, at the lam that was asked for from the beginning.
 
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
@@ -133,8 +133,8 @@ class SDCA(Options, Solver):
     shrinking : bool, default=True
         Leave rows that are stuck at a bound out of extra passes over the others.
     sampling : {"epoch", "iid"}, default="epoch"
-        A new permutation per epoch, or independent draws, which are plain: without shrinking (set it
-        to False), threads, and a way over larger lam.
+        A new permutation per epoch, or independent draws, which are plain: without shrinking (to
+        be set to False), threads, and a way over larger lam.
     """
 
     shrinking: bool = True
