@@ -62,13 +62,9 @@ HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
-STEPPERS = (pegasos, sgd, perceptron, svmsgd, sgd_qn)
+STEPPERS = (pegasos, sgd, scheduled, perceptron, svmsgd, sgd_qn)
 SMALL_PORTIONS = [
     *((module, "blocks", lambda rows: blocks(rows, 60)) for module in STEPPERS),
-    *(
-        (module, "blocks", lambda rows: blocks(rows, 60))
-        for module in (pegasos, sgd, scheduled, perceptron)
-    ),
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),

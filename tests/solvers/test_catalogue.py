@@ -69,7 +69,6 @@ def test_the_way_of_the_bias_goes_to_a_copy(bias):
         ("pegasos", Hinge(), "both", 'bias must be one of "none", .* got \'both\''),
         ("simplex", Hinge(), "free",
          'solver must be "auto", "sdca", "newton", .*, "perceptron" or an object'),
-         'solver must be "auto", "sdca", "newton", "pegasos", "sgd", "scheduled_sgd", "perceptron" or an object'),
         ("perceptron", Logistic(), "free", 'solver="perceptron" .* judged by the hinge loss'),
         (3, Hinge(), "free", r"solver must be a name or one of SDCA\(...\), .*; got 3"),
         (Pegasos(batch_size="all"), Hinge(), "free", "batch_size must be a whole number"),

@@ -116,6 +116,7 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         what="cutting planes near the best weights so far, 2008",
         use="to compare with the papers; few passes over the rows",
         losses=(Hinge,),
+    ),
     "scheduled_sgd": Ability(
         ScheduledSGD,
         what="SGD with the steps of Norma, fixed steps (Zhang), or within a ball of given radius",
