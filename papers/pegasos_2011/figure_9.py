@@ -66,9 +66,8 @@ def late(one: Course, values: np.ndarray) -> float:
 def judge(report: Report, gaps, losses, fixed) -> None:
     """Compare with Pegasos."""
     ratio = {name: gap / gaps["Pegasos"] for name, gap in gaps.items()}
-    checks = {
-        "objective": gaps["Pegasos"] < gaps["Norma"], "test loss": losses["Pegasos"] < losses["Norma"]
-    }  # fmt: skip
+    pairs = {"objective": gaps, "test loss": losses}
+    checks = {what: values["Pegasos"] < values["Norma"] for what, values in pairs.items()}
     report.judge("norma", checks, f"P - P* of Norma is {ratio['Norma']:.3g} times that of Pegasos.")
     report.judge("fails", {"far": ratio["Norma"] >= FAR}, f"P - P* = {gaps['Norma']:.3g} then.")
     first = fixed[0]
