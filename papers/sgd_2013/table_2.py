@@ -2,6 +2,7 @@
 
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
+from papers.sgd_2013.comparison import DIFFERS as COMMON
 from papers.sgd_2013.comparison import NEVER, SGD_METHODS, compare, judge_wins
 
 TITLE = "Table 2: SGD algorithms, C = 1"
@@ -21,6 +22,7 @@ CLAIMS = {
         "Sec. 3, Table 2",
     ),
 }
+DIFFERS = COMMON
 C = 1.0
 
 

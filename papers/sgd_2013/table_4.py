@@ -2,6 +2,7 @@
 
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
+from papers.sgd_2013.comparison import DIFFERS as COMMON
 from papers.sgd_2013.comparison import NEVER, SGD_METHODS, arrival, compare
 
 TITLE = "Table 4: SGD algorithms, C = 10"
@@ -16,6 +17,7 @@ CLAIMS = {
         "Sec. 3, Table 4",
     ),
 }
+DIFFERS = COMMON
 C = 10.0
 
 

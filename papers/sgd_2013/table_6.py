@@ -2,6 +2,7 @@
 
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
+from papers.sgd_2013.comparison import DIFFERS as COMMON
 from papers.sgd_2013.comparison import SGD_METHODS, Arrival, arrival, compare
 
 TITLE = "Table 6: SGD algorithms, C = 0.1"
@@ -11,6 +12,7 @@ CLAIMS = {
         "Sec. 3, Tables 6 and 7",
     ),
 }
+DIFFERS = COMMON
 C = 0.1
 
 
