@@ -160,7 +160,6 @@ bench-ordinary: $(VENV)/.installed-bench caches data
 
 bench-kernel: $(VENV)/.installed-bench caches data
 	$(BIN)/python -m bench.kernel --limit $(or $(LIMIT),600)
-	$(BIN)/python -m bench.kernel.plot
 
 # ---------------------------------------------------------------- papers
 

@@ -14,8 +14,6 @@ value is computed here too. Everybody may use both cores.
     python -m bench.kernel --only usps8 money-fx   some datasets; replaces their part of the page
     python -m bench.kernel --solvers libsvm        some solvers; prints only
     python -m bench.kernel --tables 2 --slow       only Table 2 of [SSSC11], MNIST included
-    python -m bench.kernel.plot                    docs/benchmarks/sbp.png, as [CSS12] Fig. 2
 
 [SSSC11]  Shalev-Shwartz, Singer, Srebro, Cotter. Pegasos. Math. Programming 127(1), 2011.
-[CSS12]   Cotter, Shalev-Shwartz, Srebro. The Kernelized Stochastic Batch Perceptron. ICML 2012.
 """

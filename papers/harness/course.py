@@ -16,7 +16,7 @@ from papers.harness.data import Split
 from pegasos import KernelPegasosClassifier, PegasosClassifier, Recorder
 from pegasos.errors import ToleranceNotReached
 
-FINEST = 1e-6  # relative gap at which a run is over
+FINEST = 1e-5  # relative gap at which a run is over
 Floats = NDArray[np.float64]
 WARM: set[Any] = set()  # kinds of runs that were made before
 

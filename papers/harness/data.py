@@ -45,16 +45,20 @@ class Split:
         return len(self.y)
 
     def few(self, rows: int, test_rows: int | None = None) -> Split:
-        """Return a split with the first rows only, after a fixed shuffle."""
-        if rows >= self.n:
-            return self
-        chosen = np.sort(np.random.default_rng(0).permutation(self.n)[:rows])
-        tested = slice(None, test_rows)
-        return replace(
-            self, X=self.X[chosen], y=self.y[chosen],
-            X_test=self.X_test[tested], y_test=self.y_test[tested],
-            note=f"{self.note}; {rows:,} of its {self.n:,} rows".lstrip("; "),
-        )  # fmt: skip
+        """Return a split with some rows and some test rows, chosen once at random."""
+        X, y = some(self.X, self.y, rows)
+        X_test, y_test = some(self.X_test, self.y_test, test_rows or len(self.y_test))
+        words = [f"{len(y):,} of its {self.n:,} rows"] if len(y) < self.n else []
+        note = "; ".join([self.note, *words])
+        return replace(self, X=X, y=y, X_test=X_test, y_test=y_test, note=note)
+
+
+def some(X: Matrix, y: NDArray[np.int64], rows: int) -> tuple[Matrix, NDArray[np.int64]]:
+    """Return so many rows, chosen at random and in their order; all if there are no more."""
+    if rows >= len(y):
+        return X, y
+    chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
+    return X[chosen], y[chosen]
 
 
 @cache

@@ -44,7 +44,7 @@ def run(scale: Scale, report: Report) -> None:
     steps = [e * split.n for e in EPOCHS]
     methods = {
         "Pegasos": KernelPegasos(sampling="iid", output="last"),
-        "SDCA": KernelSDCA(),
+        "SDCA": KernelSDCA(sampling="iid"),
     }
     gaps: dict[tuple[str, int], list[float]] = {(m, e): [] for m in methods for e in EPOCHS}
     for lam in LAMS:

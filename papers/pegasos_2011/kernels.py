@@ -19,7 +19,7 @@ GAMMAS = {"money-fx": 1.0, "a9a": 0.05, "usps8": 2.0, "mnist8": 0.02}
 QUICK_ROWS = {"money-fx": 7770, "a9a": 6000, "usps8": 7291, "mnist8": 6000}
 METHODS: dict[str, Any] = {
     "Pegasos": KernelPegasos(sampling="iid", output="last"),
-    "SDCA": KernelSDCA(),
+    "SDCA": KernelSDCA(sampling="iid"),
     "SVM-Light": Decomposition(working_set=10),  # its default: ten rows at a time
     "LASVM": LASVM(),
 }

@@ -17,7 +17,7 @@ from pegasos import LASVM, SDCA, Pegasos, SVMPerf
 LAMS = {"astro-ph": 5e-5, "CCAT": 1e-4, "cov1": 1e-6}
 METHODS: dict[str, Any] = {
     "Pegasos": Pegasos(sampling="iid", output="last"),
-    "SDCA": SDCA(shrinking=False),
+    "SDCA": SDCA(shrinking=False, sampling="iid"),
     "SVM-Perf": SVMPerf(),
     "LASVM": LASVM(),
 }

@@ -38,7 +38,7 @@ LAM, EPSILON = 1e-4, 0.05
 METHODS = {
     "Pegasos": Pegasos(sampling="iid", output="last"),
     "SVM-Perf": SVMPerf(),
-    "SDCA": SDCA(shrinking=False),
+    "SDCA": SDCA(shrinking=False, sampling="iid"),
 }
 
 

@@ -47,7 +47,7 @@ def run(scale: Scale, report: Report) -> None:
     for j, (name, gamma) in enumerate(GAMMAS.items()):
         split = load(name, scale)
         best = known_optimum(name, split)
-        one = averaged(split, name, batch_perceptron(best), scale, epochs=1)
+        one = averaged(split, name, batch_perceptron(best), scale, epochs=1, first=1)
         sbp = (split.n * np.asarray(one.steps, dtype=float), one.test_error)
         errors = np.array([fourier_errors(split, gamma, k, scale.seeds) for k in pairs])
         fourier = (split.n * np.array(pairs, dtype=float), errors)

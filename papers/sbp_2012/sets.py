@@ -28,15 +28,13 @@ def known_optimum(name: str, split: Split) -> Optimum:
 
 def batch_perceptron(best: Optimum) -> BatchPerceptron:
     """Return the paper's method: nu from the known optimum, steps 1/sqrt(t), the plain average."""
-    return BatchPerceptron(nu=best.nu, step="root")
+    return BatchPerceptron(nu=best.nu, step="root", output="average")
 
 
 def averaged(
-    split: Split, name: str, solver: Any, scale: Scale, epochs: float = EPOCHS, **given: Any
+    split: Split, name: str, solver: Any, scale: Scale, epochs: float = EPOCHS, first: int = 32
 ) -> Course:
     """Return the mean course over the seeds: test errors against steps."""
-    steps = marks(32, int(epochs * split.n), 8)
+    steps = marks(first, int(epochs * split.n), 8)
     gamma, lam = GAMMAS[name], 1.0 / split.n
-    return mean(
-        [course(split, lam, solver, steps, seed=s, gamma=gamma, **given) for s in scale.seeds]
-    )
+    return mean([course(split, lam, solver, steps, seed=s, gamma=gamma) for s in scale.seeds])

@@ -66,7 +66,10 @@ __all__ = [
     "SGDQN",
     "SVMPerf",
     "SVMSGD",
+<<<<<<< HEAD
     "RegretDisplay",
+=======
+>>>>>>> papers
     "ScheduledSGD",
 ]
 
