@@ -66,10 +66,7 @@ __all__ = [
     "SGDQN",
     "SVMPerf",
     "SVMSGD",
-<<<<<<< HEAD
     "RegretDisplay",
-=======
->>>>>>> papers
     "ScheduledSGD",
 ]
 
