@@ -27,7 +27,7 @@ class JointRates(NamedTuple):
     smooth_row: float = 800.0  # and of softmax
     epoch: float = 200_000.0  # an epoch, whatever the data
     epochs: float = 12.0  # to 1e-3 at kappa = 0
-    growth: float = 0.55  # the power of 1 + kappa that the epochs go with
+    growth: float = 0.8  # the power of 1 + kappa that the epochs go with
     steps: float = 18.0  # Newton: steps for the hinge
     smooth_steps: float = 6.5  # and for softmax
     short_steps: float = 200.0  # quasi-Newton ones, for the hinge
