@@ -64,8 +64,11 @@ def abilities(solvers: dict[str, Ability]) -> str:
     head = ["solver", "losses", "bias", "sample weights", "several models", "`partial_fit`"]
     head += ["approaches the optimum"]
     has_kernels = any(ability.kernels for ability in solvers.values())
+    has_joint = any(ability.joint_biases for ability in solvers.values())
     if has_kernels:
         head += ["kernels"]
+    if has_joint:
+        head += ["classes jointly, with bias"]
     rows = [
         [
             f'`"{name}"`',
@@ -81,6 +84,7 @@ def abilities(solvers: dict[str, Ability]) -> str:
                 ),
             ),
             *([every(ability.kernels, KERNELS)] if has_kernels else []),
+            *([listed(ability.joint_biases) or "no"] if has_joint else []),
         ]
         for name, ability in solvers.items()
     ]

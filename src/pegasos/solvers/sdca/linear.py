@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pegasos.data.centre import settle, weight_count
+from pegasos.data.centre import as_from_origin, settle, weight_count
 from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, stretches_of
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
@@ -134,6 +134,9 @@ class SDCA(Options, Solver):
             return Groups(groups)
         only: SdcaState = groups[0].state
         only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
+        known = None if previous is None else self.free_bias(problem, previous)
+        if known is not None:
+            go_on_with_biases(only, *known)
         return only
 
     def _begin(
@@ -234,11 +237,19 @@ class SDCA(Options, Solver):
     def free_bias(
         self, problem: Problem, state: SdcaState | Groups
     ) -> tuple[FloatArray, FloatArray] | None:
-        if isinstance(state, Groups) or not (problem.is_free and is_joint(problem.costs.loss)):
+        is_asked_for = problem.is_free and is_joint(problem.costs.loss)
+        if not is_asked_for or not isinstance(state, SdcaState):
             return None
         scale, beta, offset = state.bias
         m = state.centre.m
         return offset + scale * beta, m if len(m) else np.zeros(shape(problem.rows)[1])
+
+
+def go_on_with_biases(state: SdcaState, c: FloatArray, m: FloatArray) -> None:
+    """Start from the biases c - <w, m> of an earlier run on the same rows."""
+    W, shift = as_from_origin(state.centre, state.W, np.zeros(len(c)))
+    scale, beta, offset = state.bias
+    offset[:] = c - m @ W - shift - scale * beta
 
 
 def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
