@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import linear, scale, sequences, sweep
+from bench import joint, linear, scale, sequences, sweep
 from bench.harness.files import ROOT
 from bench.harness.results import Results
 from bench.kernel import classes, predict, regression
@@ -20,15 +20,7 @@ from bench.ordinary import report as ordinary
 SUMMARIES: dict[str, Callable[[Results], str]] = {  # ordinary data first
     module.NAME: module.summary
     for module in (
-        ordinary,
-        defaults,
-        sweep,
-        scale,
-        linear,
-        classes,
-        regression,
-        predict,
-        sequences,
+        ordinary, defaults, joint, sweep, scale, linear, classes, regression, predict, sequences,
     )  # fmt: skip
 }
 

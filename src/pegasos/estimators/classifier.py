@@ -102,7 +102,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         How three or more classes are trained. "joint": one model with an output per class, which
         pays for the most wrong class of a row (hinge) or by its probability (logistic, softmax);
         "ovr": one model per class against the rest. "auto" is "joint" for these two losses with
-        solvers that can ("sdca", "pegasos"), up to 1000 classes, and "ovr" else.
+        solvers that can ("sdca", "newton", "pegasos"), up to 1000 classes, and "ovr" else.
     cost : array-like of shape (n_classes, n_classes), optional
         What it costs to take a row of one class (row of the matrix) for another (column), in the
         order of `classes_`; not negative, 0 on the diagonal. For joint models of the hinge loss, by

@@ -182,7 +182,11 @@ def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
 def project(v):  # type: ignore[no-untyped-def]
     """Replace v by the nearest point of the simplex: numbers that fall below 0 leave the mean."""
     # [Mic86]: theta rises until no number at or below it is counted. Rounding may lower it again.
-    theta, count = -math.inf, len(v) + 1
+    # No number at or below the largest less 1 can be in the support.
+    largest, count = v[0], len(v) + 1
+    for r in range(1, len(v)):
+        largest = max(largest, v[r])
+    theta = largest - 1.0
     while True:
         total, members = 0.0, 0
         for r in range(len(v)):

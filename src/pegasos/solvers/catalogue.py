@@ -83,6 +83,7 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         Newton,
         what="augmented Lagrangian, Newton steps in standardised columns",
         use="tables: many rows, up to some thousand columns, any units, large C",
+        joint_biases=BIASES[:3],
     ),
     "pegasos": Ability(
         Pegasos,

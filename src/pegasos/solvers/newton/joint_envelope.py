@@ -79,10 +79,11 @@ def slopes_along(costs, smoothing, Z, D, u, span):  # type: ignore[no-untyped-de
         for k in range(len(z)):
             z[k] = Z[i, k] + u * d[k]
         write_answer(costs.loss, z, B[i], q, y, c)
-        write_curvature(costs.loss, c, q, y, t)
-        for k in range(len(z)):
-            first -= s * c[k] * d[k]
-        second += s * bend(t, d)
+        if c[y] > 0.0:  # else it is satisfied, and alone
+            write_curvature(costs.loss, c, q, y, t)
+            for k in range(len(z)):
+                first -= s * c[k] * d[k]
+            second += s * bend(t, d)
     return first, second
 
 

@@ -33,6 +33,7 @@ from pegasos.solvers.newton.passes import (
     write_scores,
 )
 from pegasos.solvers.newton.path import some_of
+from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 THIN, THINNEST = 0.05, 1e-9
@@ -43,6 +44,7 @@ SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWA
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDENINGS = 3, 12
 WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are known
+LARGE = 1500  # weights of a joint model beyond which its steps are quasi-Newton ones
 SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
 
 
@@ -73,6 +75,7 @@ class Model:
     has_failed: bool = False  # at a smaller width, with multipliers known
     widenings: int = 0
     narrowings: int = 0
+    memory: Memory | None = None  # of quasi-Newton steps, where a Hessian would be too large
 
     @property
     def smoothing(self) -> Smoothing:
@@ -133,7 +136,8 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     """
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
     p, c, u = way(problem, columns, model, h)
-    if u < SHORT:  # rows that did not answer where it began stopped it: they are to be heard
+    if u < SHORT and not is_large(problem, model):
+        # rows that did not answer where it began stopped it: they are to be heard
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
         p, c, u = way(problem, columns, model, h)
     model.w += u * p
@@ -185,15 +189,26 @@ def direction(
     size = d + (problem.is_free or problem.bias_scale > 0.0)
     steepest = 0.01 * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())
     damping = model.damping * steepest
-    h = some_of(h, columns) if model.is_rough else h
-    if is_joint(problem.costs.loss):
+    if is_large(problem, model):
+        model.memory = model.memory or Memory()
+        unknowns = np.vstack([model.w * columns.scale[:, None], model.b])
+        model.memory.learn(unknowns[:size], G[:size], model.q)
+        P = quasi_direction(problem, columns, terms, h, G, model.memory, damping)
+    elif is_joint(problem.costs.loss):
+        h = some_of(h, columns) if model.is_rough else h
         P = joint_direction(problem, columns, terms, h, G, size, damping)
     else:
+        h = some_of(h, columns) if model.is_rough else h
         H = hessian(problem, columns, h)
         add_penalty(terms, columns, H)
         lacking = lacking_of(terms, columns, H.diagonal()[:, None], G)[:size, 0]
         P = solved(H[:size, :size], -G[:size, 0], lacking, damping)[:, None]
     return P[:d] / columns.scale[:, None], P[d] if size > d else np.zeros(K)
+
+
+def is_large(problem: Problem, model: Model) -> bool:
+    """Whether a joint Hessian would be too large: steps are quasi-Newton ones then."""
+    return is_joint(problem.costs.loss) and model.w.size > LARGE
 
 
 def line_search(
