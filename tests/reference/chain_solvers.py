@@ -10,6 +10,7 @@ from tests.reference import chain
 
 FIRST_ROOM, FULL = 4, 0.1
 HALVINGS, RELAXATION, CERTAIN = 8, 1.7, 40.0
+STEP, EASY, ENOUGH = 3.0, 30.0, 0.1
 
 
 def node_scores(X, W):
@@ -92,19 +93,25 @@ def first_goal(X, y, c, z):
 
 def sdca(drawn, orders):
     """Dual ascent for the log-loss, along the scores that stand for each distribution."""
-    W, C = zero_weights(drawn), 1.0 / (drawn.lam * drawn.weights.sum())
+    W, S = zero_weights(drawn), drawn.weights.sum()
+    square = np.mean([x @ x for X in drawn.Xs for x in X])
+    lam = max(drawn.lam, square / (EASY * len(drawn.Xs)))
     thetas = [CERTAIN * np.eye(drawn.K)[y] for y in drawn.ys]
     every_edges = [np.zeros((drawn.K, drawn.K)) for _ in drawn.ys]
     new = set(range(len(drawn.ys)))
     for order in orders:
+        gap = loss = 0.0
         for i in order:
-            X, y, c = drawn.Xs[i], drawn.ys[i], C * drawn.weights[i]
+            X, y, s = drawn.Xs[i], drawn.ys[i], drawn.weights[i]
+            c = s / (lam * S)
             if c == 0.0:
                 continue
             theta, edges = thetas[i], every_edges[i]
             z, T = node_scores(X, W)
             q, p = entropy_and_features(X, z, T), entropy_and_features(X, theta, edges)
             away = divergence(z, T, q[0], theta, edges, p)
+            gap += s / S * away
+            loss += s / S * (q[0] - chain.score(z, T, y))
             goal, eta = first_goal(X, y, c, z), 1.0
             if i not in new:
                 goal = z
@@ -122,6 +129,10 @@ def sdca(drawn, orders):
                     new.discard(i)
                     break
                 eta *= 0.5
+        lower = loss + 0.5 * lam * np.sum(W**2) - gap
+        if lower > 0.0 and gap / lower <= ENOUGH:
+            smaller = max(drawn.lam, lam / STEP)
+            W, lam = W * lam / smaller, smaller
     return W, list(zip(thetas, every_edges, strict=True))
 
 

@@ -130,6 +130,11 @@ class PegasosSequenceLabeler(CertifiedFit):
     True
     >>> tagger.top_features("NAME", 1)[0][0]
     'is_title'
+
+    Which labels would still be the same at the exact optimum?
+
+    >>> [bool(one.all()) for one in tagger.certain(X)]
+    [True, True, True]
     """
 
     def __init__(
