@@ -171,6 +171,23 @@ def test_an_earlier_better_model_is_not_handed_out_where_the_last_is_asked_for()
 
 
 @pytest.mark.fast
+def test_the_tail_inside_an_epoch_counts_the_part_that_is_behind():
+    # The sum of all steps over lam times the weight of the rows met: for the first three epochs
+    # the tail is the whole run, and its average the last iterate.
+    drawn, problem = kernel_problem(seed=8)
+    linear = drawn.problem
+    for posed, last, tail in (
+        (linear, Pegasos(output="last"), Pegasos()),
+        (problem, KernelPegasos(output="last"), KernelPegasos()),
+    ):
+        limits = Stopping(tol=1e-9, max_steps=77)
+        first = followed(posed, last, [40, 55, 77], limits)
+        other = followed(posed, tail, [40, 55, 77], limits)
+        for one, two in zip(first.moments, other.moments, strict=True):
+            assert two.objective == pytest.approx(one.objective, rel=1e-9)
+
+
+@pytest.mark.fast
 def test_records_go_on_in_a_run_that_was_saved():
     problem = draw(Hinge(), 6).problem
     limits = Stopping(tol=1e-9, max_iter=4)

@@ -159,7 +159,7 @@ class KernelPegasos(Options, Solver):
             return None
         if self.sampling not in INDEPENDENT:  # every row was met once per epoch
             scores = expansion.tail_responses(problem, state).T
-            return DualPoint(tail.sums.older, 1.0 / tail.length(), scores)
+            return DualPoint(tail.sums.older, 1.0 / expansion.tail_length(problem, state), scores)
         return DualPoint(expansion.own_averages(problem, state), 1.0)
 
 
