@@ -104,6 +104,10 @@ def test_looking_at_a_linear_run_changes_no_bit_of_it(solver, bias):
     ]
 
 
+def solver_rows(solver):
+    return getattr(solver, "batch_size", 1)
+
+
 @pytest.mark.parametrize("bias", ["none", "free"])
 @pytest.mark.parametrize("solver", KERNEL, ids=str)
 def test_looking_at_a_kernel_run_changes_no_more_than_rounding(solver, bias):
@@ -116,6 +120,16 @@ def test_looking_at_a_kernel_run_changes_no_more_than_rounding(solver, bias):
     counts = [moment.evaluations for moment in seen.moments]
     assert counts == sorted(counts)
     assert counts[-1] <= 30 * 30
+    used = [moment.kernel_rows for moment in seen.moments]
+    if isinstance(solver, KernelPerceptron):
+        assert set(used) == {None}
+    else:  # a step uses one row at most, SMO two with a bias
+        per_step = (
+            2 if isinstance(solver, Decomposition) and bias == "free" else solver_rows(solver)
+        )
+        assert used == sorted(used)
+        assert all(0 <= m.kernel_rows <= per_step * m.step for m in seen.moments)
+        assert used[1] > 0
     assert len(counts) >= 3
 
 

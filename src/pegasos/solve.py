@@ -293,7 +293,8 @@ class Run:
         counts = None if known is None else (rows.evaluations, rows.hits, rows.misses)
         worth = recording.worth(self.problem, *present_model(self.solver, self.problem, self.state))
         evaluations = None if known is None else known - values
-        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations)
+        used = self.solver.kernel_rows(self.state)
+        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations, used)
         self.moments.append(moment)
         if counts is not None:
             rows.evaluations, rows.hits, rows.misses = counts

@@ -162,6 +162,10 @@ class KernelPegasos(Options, Solver):
             return DualPoint(tail.sums.older, 1.0 / expansion.tail_length(problem, state), scores)
         return DualPoint(expansion.own_averages(problem, state), 1.0)
 
+    def kernel_rows(self, state: KernelPegasosState) -> int:
+        """Return how many rows changed the model: each needs its row of the kernel matrix."""
+        return state.walk.moved
+
 
 class Descent(NamedTuple):
     """What the loop works on: k rows per step, all that steps change, numbers of the present one.
