@@ -130,9 +130,9 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
     records_ : dict of str to ndarray
         With `record`: step, rows_visited, seconds, objective, and test_error and test_loss where
         there are rows to test on; evaluations, the kernel values computed for the steps (in
-        blocks, those ahead included), and kernel_rows, the rows of the kernel matrix that steps used: n
-        times as many values without a store. Of LASVM, the perceptron and larger working sets the
-        latter is not known.
+        blocks, those ahead included), and kernel_rows, the rows of the kernel matrix that steps
+        used: n times as many values without a store. The latter is not known of LASVM, the
+        perceptron and larger working sets.
     C_, lam_ : float
         The penalty on both scales.
     n_iter_ : int
