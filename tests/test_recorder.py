@@ -39,6 +39,7 @@ from pegasos.solve import Run, solve
 from tests.conftest import draw
 from tests.reference import objective
 from tests.reference import pegasos as reference
+from tests.reference.kernel_optimum import kernel_optimum
 
 LINEAR = [Pegasos(output="last"), Pegasos(3, output="average"), SGD(), SDCA(), Perceptron()]
 KERNEL = [
@@ -170,6 +171,22 @@ def test_what_is_asked_for_is_what_is_handed_out(output, bias):
         )
         assert certificate.dual <= exact.primal
         assert certificate.primal >= exact.dual
+
+
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("output", ["last", "average"])
+def test_what_is_asked_for_of_a_kernel_is_what_is_handed_out(output, bias):
+    drawn, problem = kernel_problem(bias=bias, seed=4)
+    K = np.exp(-0.3 * ((drawn.X[:, None] - drawn.X[None]) ** 2).sum(axis=2))
+    for steps in (7, 45, 90):
+        limits = Stopping(tol=1e-9, max_steps=steps)
+        found = followed(problem, KernelPegasos(output=output), [steps], limits, seed=3)
+        B, b, y = found.W[:, 0], found.b[0], drawn.y[:, 0]
+        primal = 0.025 * B @ K @ B + np.maximum(0.0, 1.0 - y * (K @ B + b)).mean()
+        assert found.certificate.primal == pytest.approx(primal, rel=1e-6)
+        assert found.moments[0].objective == pytest.approx(primal, rel=1e-9)
+        best, _ = kernel_optimum(K, y, drawn.weights, 0.05, "hinge", bias)
+        assert found.certificate.dual - 1e-6 <= best <= found.certificate.primal + 1e-6
 
 
 @pytest.mark.fast
