@@ -30,6 +30,7 @@ from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData, InvalidParameter, ToleranceNotReached
 from pegasos.kernel_matrix.gram import Gram
 from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.kernel_matrix.store import RowStore
 from pegasos.problem.kernels import Gaussian
 from pegasos.problem.losses import Hinge, value
 from pegasos.problem.objective import Costs, Weights, make_problem
@@ -135,6 +136,21 @@ def test_looking_at_a_kernel_run_changes_no_more_than_rounding(solver, bias):
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("solver", [KernelPegasos(output="last"), Decomposition(working_set=2)])
+def test_looking_is_not_counted(solver):
+    # A store with room for few rows: scores for records need values that are not in it.
+    counts = []
+    for steps in ([60], range(61)):
+        _, problem = kernel_problem(n=60)
+        problem.rows.kept = RowStore(60, problem.rows.store[:8].copy())
+        found = followed(problem, solver, steps, Stopping(tol=1e-9, max_steps=60))
+        counts.append((found.moments[-1].evaluations, problem.rows.misses))
+    (once, misses), (always, all_misses) = counts
+    assert always <= once  # blocks ahead of the steps end at the next record
+    assert all_misses <= misses
+
+
+@pytest.mark.fast
 def test_test_rows_are_scored_by_the_present_model():
     drawn, problem = kernel_problem()
     rng = np.random.default_rng(3)
@@ -160,7 +176,7 @@ def test_what_is_asked_for_is_what_is_handed_out(output, bias):
     drawn = draw(Hinge(), 4, bias=bias)
     solver = Pegasos(output=output)
     exact = solve(drawn.problem, SDCA(), Stopping(tol=1e-9, max_iter=10_000)).certificate
-    for steps in (1, 17, 30, 100):
+    for steps in (1, 17, 30, 100, 450, 613, 800):  # earlier certificates were of better models, too
         limits = Stopping(tol=1e-9, max_steps=steps)
         found = followed(drawn.problem, solver, [steps], limits, seed=3)
         assert found.outcome is Outcome.STEPS
