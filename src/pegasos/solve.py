@@ -7,7 +7,6 @@ between any two steps: saved, and loaded in another process, it goes on with the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +29,7 @@ from pegasos.problem.objective import Problem
 from pegasos.progress import Watch, logger
 from pegasos.recorder import Moment, Recording
 from pegasos.solvers.auto import Auto, Choice
+from pegasos.solvers.present_model import present_model
 from pegasos.solvers.protocol import Advance, Solver
 from pegasos.state import from_data, to_data
 
@@ -282,7 +282,7 @@ class Run:
         return self.checked != (self.rows_visited, self.steps)
 
     def _record_step(self) -> None:
-        """Record the present model, if a chosen step is reached; a copy of the state is asked.
+        """Record the present model, if a chosen step is reached.
 
         What this takes is no part of the fit: neither its seconds nor its kernel values.
         """
@@ -292,28 +292,14 @@ class Run:
         self.recorded, (proving, values) = self.steps, self.aside
         rows, known = self.problem.rows, geometry(self.problem.rows).evaluations
         counts = None if known is None else (rows.evaluations, rows.hits, rows.misses)
-        worth = recording.worth(self.problem, *self._iterate())
+        worth = recording.worth(self.problem, *present_model(self.solver, self.problem, self.state))
         evaluations = None if known is None else known - values
-        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations)
+        used = self.solver.kernel_rows(self.state)
+        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations, used)
         self.moments.append(moment)
         if counts is not None:
             rows.evaluations, rows.hits, rows.misses = counts
         self.earlier -= self.seconds() - start
-
-    def _iterate(self) -> tuple[FloatArray, FloatArray | None]:
-        """Return the present model as its solver has it; a bias of None stands for the best."""
-        problem, state = self.problem, copy.deepcopy(self.state)
-        found = self.solver.iterate(problem, state)
-        if found is not None:
-            return found
-        dual = self.solver.dual_point(problem, state)
-        assert dual is not None  # of a solver that has neither there is nothing to hand out
-        A = dual.scale * dual.A
-        W = geometry(problem.rows).combination(problem, A)
-        if problem.is_free:
-            return W, None
-        s = problem.costs.weights.values[:, None]
-        return W, problem.bias_scale**2 * (s * A).sum(axis=0) / (problem.lam * problem.S)
 
     def certify(self) -> None:
         """Judge the present state, record it and plan the next certificate."""

@@ -122,6 +122,10 @@ class Solver(Protocol):
         """Return the problem that the run is certified for: another one if it finds its own lam."""
         return problem
 
+    def kernel_rows(self, state: Any) -> int | None:
+        """Return the rows of the kernel matrix that steps used, each time anew; None if unknown."""
+        return None
+
     def leave_out(self, state: Any, is_done: Any) -> None:
         """Take note of which models (K,) are done: they need not be advanced any more."""
         return None

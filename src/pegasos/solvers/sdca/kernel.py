@@ -150,6 +150,10 @@ class KernelSDCA(Options, Solver):
     def dual_point(self, problem: Problem, state: KernelSdcaState) -> DualPoint:
         return DualPoint(state.A, 1.0, state.F.T)
 
+    def kernel_rows(self, state: KernelSdcaState) -> int:
+        """Return how many rows changed the model: each needs its row of the kernel matrix."""
+        return state.walk.moved
+
 
 @kernel
 def sdca_steps(problem, order, ascent, place):  # type: ignore[no-untyped-def]
