@@ -54,6 +54,7 @@ from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd import sgd
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn import sgd_qn
+from pegasos.solvers.simba import simba
 from pegasos.solvers.svmsgd import svmsgd
 from pegasos.state import to_data
 
@@ -68,6 +69,7 @@ SMALL_PORTIONS = [
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),
     (groups, "LARGE", 1),
+    (simba, "VALUES_PER_CALL", 100_000),
     (lookahead, "VALUES_ENOUGH", 100),
     (lookahead, "VALUES_PER_CALL", 1000),
     (inner_solve, "VALUES_PER_CALL", 400),
@@ -119,7 +121,8 @@ def cases():
         for bias in ability.biases:
             solver = Pegasos(batch_size=4) if bias == "free-batch" else name
             found[f"{name}, {bias}"] = linear, (solver, bias), {}
-        found[f"{name}, sparse"] = linear, (name,), {"is_sparse": True}
+        if ability.sparse_rows:
+            found[f"{name}, sparse"] = linear, (name,), {"is_sparse": True}
         found[f"{name}, three models"] = linear, (name,), {"K": 3}
     for output in ("last", "average", "random"):
         solver = Pegasos(batch_size=3, output=output, sampling="iid", projection=True)

@@ -25,6 +25,7 @@ from pegasos.solvers.sdca.kernel import KernelSDCA
 from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.simba.simba import SIMBA
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ __all__ = [
     "PegasosStructured",
     "Perceptron",
     "SGDQN",
+    "SIMBA",
     "SVMPerf",
     "SVMSGD",
 ]
