@@ -56,6 +56,7 @@ from pegasos.solvers.sgd import scheduled, sgd
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn import sgd_qn
+from pegasos.solvers.simba import simba
 from pegasos.solvers.svmsgd import svmsgd
 from pegasos.state import to_data
 from tests.joint_problems import draw_joint
@@ -71,6 +72,7 @@ SMALL_PORTIONS = [
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),
     (groups, "LARGE", 1),
+    (simba, "VALUES_PER_CALL", 100_000),
     (lookahead, "VALUES_ENOUGH", 100),
     (lookahead, "VALUES_PER_CALL", 1000),
     (inner_solve, "VALUES_PER_CALL", 400),
@@ -129,7 +131,8 @@ def cases():
             solver = Pegasos(batch_size=4) if bias == "free-batch" else name
             found[f"{name}, {bias}"] = linear, (solver, bias), {}
         bias = "free" if "free" in ability.biases else ability.biases[-1]
-        found[f"{name}, sparse"] = linear, (name, bias), {"is_sparse": True}
+        if ability.sparse_rows:
+            found[f"{name}, sparse"] = linear, (name, bias), {"is_sparse": True}
         found[f"{name}, three models"] = linear, (name, bias), {"K": 3}
         for bias in ability.joint_biases:
             found[f"{name}, joint, {bias}"] = joint, (name, bias), {}

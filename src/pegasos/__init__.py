@@ -29,6 +29,7 @@ from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.simba.simba import SIMBA
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ __all__ = [
     "Perceptron",
     "Recorder",
     "SGDQN",
+    "SIMBA",
     "SVMPerf",
     "SVMSGD",
     "RegretDisplay",

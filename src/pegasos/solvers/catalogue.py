@@ -33,6 +33,7 @@ from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.simba.simba import SIMBA
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 BIASES = (
@@ -56,6 +57,7 @@ class Ability(NamedTuple):
     biases: tuple[str, ...] = BIASES[:3]
     joint_biases: tuple[str, ...] = ()  # those with which it trains several classes jointly
     sample_weights: bool = True
+    sparse_rows: bool = True
     several_models: bool = True
     streams: bool = False
     kernels: tuple[str, ...] = ()  # by name; functions of users go with all of them
@@ -133,6 +135,15 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         what="the margin perceptron with unlearning, 2010: unit steps up and down in the dual",
         use="to compare with the papers",
         losses=(Hinge,),
+    ),
+    "simba": Ability(
+        SIMBA,
+        what="SIMBA, 2011: sublinear, a row and a column of a dense table per step",
+        use="to compare with the papers",
+        losses=(Hinge,),
+        sample_weights=False,
+        sparse_rows=False,
+        approaches_optimum=False,
     ),
     "perceptron": Ability(
         Perceptron,
@@ -279,4 +290,5 @@ def _check_ability(
     ability = table[solver.name]
     others = [name for name, other in table.items() if other.losses is None]
     refusals.check_solver_and_loss(solver.name, loss, ability.losses, others)
-    refusals.check_solver_and_weights(solver.name, ability.sample_weights, has_weights)
+    instead = next(name for name, other in table.items() if other.sample_weights)
+    refusals.check_solver_and_weights(solver.name, ability.sample_weights, has_weights, instead)
