@@ -47,7 +47,14 @@ class PNorm(NamedTuple):
 
 
 def p_for(d: int) -> float:
-    """Return the p that suits d features: 2 log d / (2 log d - 1), at most 2 [Gen03]."""
+    """Return the p that suits d features: 2 log d / (2 log d - 1), at most 2 [Gen03].
+
+    Examples
+    --------
+    >>> from pegasos.online import p_for
+    >>> round(p_for(1000), 2)
+    1.08
+    """
     q = max(2.0, 2.0 * math.log(max(d, 2)))
     return q / (q - 1.0)
 
