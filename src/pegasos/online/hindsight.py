@@ -27,12 +27,14 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, square_norms
 from pegasos.dispatch import compiled
+from pegasos.errors import InvalidData
 from pegasos.online.conjugates import support
 from pegasos.online.costs import RowCosts
 from pegasos.online.row_sums import add_rows, each_loss, scores_of, write_slopes
-from pegasos.online.sets import nearest
+from pegasos.online.sets import checked_set, nearest
 from pegasos.online.tally import EPS
 from pegasos.problem.losses import dual_step, gain, lower, upper
+from pegasos.problem.scaling import positive
 
 LOOK = 10  # steps between two looks at the gap
 SUFFICIENT = 0.3  # a gap this many times the last start's makes a new start
@@ -83,7 +85,16 @@ def best_fixed_point(
     max_iter : int, default=2000
         Steps, of two passes over the rows each, after which to end in any case.
     """
-    search = _Search(costs, within, shares)
+    shares, start = np.asarray(shares, dtype=np.float64), np.asarray(start, dtype=np.float64)
+    positive(tol, "tol", "It is relative to the cost of the best fixed point.")
+    if shares.shape != (costs.n,) or np.any(shares < 0.0) or not math.isclose(shares.sum(), 1.0):
+        raise InvalidData(
+            f"shares must hold a number for each of the {costs.n} rows, none negative, of sum 1; "
+            f"got shape {shares.shape}, sum {shares.sum():g}."
+        )
+    if start.shape != (costs.n_weights,):
+        raise InvalidData(f"start must have shape ({costs.n_weights},); got {start.shape}.")
+    search = _Search(costs, checked_set(within), shares)
     now = search.pair_at(nearest(within, start))
     mean, count, last = now, 0, now
     omega, at_start = 1.0, math.inf
