@@ -32,7 +32,7 @@ from pegasos.online.conjugates import support
 from pegasos.online.costs import RowCosts
 from pegasos.online.row_sums import add_rows, each_loss, scores_of, write_slopes
 from pegasos.online.sets import checked_set, nearest
-from pegasos.online.tally import EPS
+from pegasos.online.tally import EPS, inner, length
 from pegasos.problem.losses import dual_step, gain, lower, upper
 from pegasos.problem.scaling import positive
 
@@ -127,9 +127,9 @@ class _Search:
         v = np.random.default_rng(0).standard_normal(self.costs.n_weights)
         norm = 0.0
         for _ in range(30):
-            v /= np.linalg.norm(v) or 1.0
+            v /= length(v) or 1.0
             v = self._sum(self.scores(v))
-            norm = float(np.linalg.norm(v))
+            norm = length(v)
         return math.sqrt(norm) * 1.02
 
     def scores(self, u: FloatArray) -> FloatArray:
@@ -159,10 +159,10 @@ class _Search:
         """Return the gap of a pair, up to rounding; keep its points if they are the best yet."""
         costs = self.costs
         losses = each_loss(costs.loss, pair.z, costs.y)
-        primal = float(self.shares @ losses + 0.5 * costs.lam * (pair.u @ pair.u))
+        primal = inner(self.shares, losses) + 0.5 * costs.lam * inner(pair.u, pair.u)
         gains = np.empty(len(pair.a))
         write_gains(costs.loss, pair.a, costs.y, gains)
-        dual = float(self.shares @ gains) - support(self.within, pair.V, costs.lam)
+        dual = inner(self.shares, gains) - support(self.within, pair.V, costs.lam)
         if primal < self.upper:
             self.upper, self.u = primal, pair.u
         if dual > self.lower or not hasattr(self, "a"):
@@ -171,8 +171,8 @@ class _Search:
 
     def balance(self, omega: float, last: Pair, now: Pair) -> float:
         """Return the weight of primal against dual steps that the last stretch suggests."""
-        primal = float(np.linalg.norm(now.u - last.u))
-        dual = math.sqrt(float(self.shares @ (now.a - last.a) ** 2))
+        primal = length(now.u - last.u)
+        dual = math.sqrt(inner(self.shares, (now.a - last.a) ** 2))
         if min(primal, dual) < 1e-12:
             return omega
         return math.exp(0.5 * math.log(dual / primal) + 0.5 * math.log(omega))
@@ -184,15 +184,15 @@ class _Search:
         squares = np.empty(n)
         square_norms(costs.rows, 0, n, squares)
         x_norms = np.sqrt(squares + costs.constant * costs.constant) * (1.0 + (d + 16.0) * EPS)
-        length = float(np.linalg.norm(u)) * (1.0 + (d + 16.0) * EPS)
+        most = length(u) * (1.0 + (d + 16.0) * EPS)
         # Rounding of a score, and of u itself: within 4 d EPS of a point that is in the set.
-        radius = (costs.terms.values + 4.0 * d + 32.0) * EPS * length * x_norms
+        radius = (costs.terms.values + 4.0 * d + 32.0) * EPS * most * x_norms
         z = self.scores(u)
         losses = np.maximum(
             each_loss(costs.loss, z - radius, costs.y), each_loss(costs.loss, z + radius, costs.y)
         )
         primal = math.fsum(p * losses) * (1.0 + 32.0 * EPS)
-        primal += 0.5 * costs.lam * length * length * (1.0 + (8.0 * d + 32.0) * EPS)
+        primal += 0.5 * costs.lam * most * most * (1.0 + (8.0 * d + 32.0) * EPS)
 
         a = np.clip(self.a, *_feasible(costs))
         gains = np.empty(n)

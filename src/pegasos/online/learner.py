@@ -30,6 +30,8 @@ from pegasos.online.tally import (
     STEPS,
     TANGENT,
     TANGENT_SIZE,
+    inner,
+    length,
     new_state,
 )
 from pegasos.online.tangents import checked_answer
@@ -114,15 +116,15 @@ class Learner:
         w, memory, total, pull, sums, room, _ = self.state
         f, g = checked_answer(cost, w)
         lam = float(getattr(cost, "lam", 0.0))
-        own, square = g - lam * w, float(w @ w)
-        product = float(own @ w)
-        size = abs(f) + 0.5 * lam * square + float(np.abs(own) @ np.abs(w))
+        own, square = g - lam * w, inner(w, w)
+        product = inner(own, w)
+        size = abs(f) + 0.5 * lam * square + inner(np.abs(own), np.abs(w))
         sums[STEPS] += 1.0
         sums[COST] += f
         sums[DOUBT] += 16.0 * EPS * size
         sums[TANGENT] += f - 0.5 * lam * square - product
         sums[TANGENT_SIZE] += size * (1.0 + len(w))  # products of d terms round d times
-        sums[PULL] += float(np.linalg.norm(own))
+        sums[PULL] += length(own)
         sums[LAM] += lam
         sums[LEAST_LAM] = min(sums[LEAST_LAM], lam)
         sums[AT_ZERO] = math.inf  # not asked for
