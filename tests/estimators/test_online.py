@@ -158,6 +158,16 @@ def test_a_stream_does_not_change_its_algorithm_or_width():
     model = OnlineClassifier().partial_fit(X, y, classes=[False, True])
     with pytest.raises(InvalidParameter, match="they were changed"):
         model.set_params(algorithm="sgd").partial_fit(X, y)
+    for other in ({"loss": "logistic"}, {"lam": 0.1}, {"fit_intercept": False}, {"step_size": 0.2}):
+        with pytest.raises(InvalidParameter, match="they were changed"):
+            model.set_params(algorithm="adagrad").partial_fit(X, y).set_params(**other).partial_fit(
+                X, y
+            )
+        model = OnlineClassifier().partial_fit(X, y, classes=[False, True])
+    ball = OnlineClassifier("sgd", radius=1.0).partial_fit(X, y, classes=[False, True])
+    for other in ({"algorithm": "smd"}, {"domain": "l1"}):  # the same numbers, other classes
+        with pytest.raises(InvalidParameter, match="they were changed"):
+            ball.set_params(algorithm="sgd", domain=None).set_params(**other).partial_fit(X, y)
     with pytest.raises(ValueError, match="features"):
         model.set_params(algorithm="adagrad").partial_fit(X[:, :2], y)
     with pytest.raises(InvalidData, match="each as often as the others"):

@@ -32,6 +32,7 @@ class OnlineEstimator(BaseEstimator):
     coef_: FloatArray
     intercept_: FloatArray
     _learners: list[Learner]
+    _game: tuple[Any, ...]
 
     def _checked(self) -> tuple[Any, float]:
         """Check the parameters before data is looked at; return the rule and lam."""
@@ -101,6 +102,7 @@ class OnlineEstimator(BaseEstimator):
 
     def _keep(self, rows: Rows, learners: list[Learner], lam: float) -> None:
         """Set the fitted attributes."""
+        self._game = self._game_of(learners[0].rule, lam)
         W = np.array([x.average if self.output == "average" else x.w for x in learners])
         d = shape(rows)[1]
         b = W[:, d] if self.fit_intercept else np.zeros(len(W))
@@ -120,15 +122,20 @@ class OnlineEstimator(BaseEstimator):
             "bound": np.array([note.bound for note in notes]),
         }
 
+    def _game_of(self, rule: Any, lam: float) -> tuple[Any, ...]:
+        """Return what has to stay the same in a stream; tags of other classes may be equal."""
+        is_full = preset_named(self.algorithm).full
+        loss = (type(self.loss).__name__, self.loss)
+        return repr(rule), is_full, lam, bool(self.fit_intercept), loss
+
     def _going_on(self, rule: Any, lam: float, K: int, n_weights: int) -> list[Learner]:
         """Return the learners to go on with, or new ones; refuse a change of the rule."""
         fitted = vars(self)
         if "_learners" not in fitted:
             return [Learner(rule, n_weights) for _ in range(K)]
-        known = self._learners[0]
-        if known.rule != rule or self.lam_ != lam or len(known.state.w) != n_weights:
+        if self._game != self._game_of(rule, lam):
             raise InvalidParameter(
-                "partial_fit goes on with the algorithm, lam, domain, radius, step_size and "
+                "partial_fit goes on with the algorithm, loss, lam, domain, radius, step_size and "
                 "fit_intercept that it began with; they were changed. Use fit, or a new estimator."
             )
         return [learner.copy() for learner in self._learners]  # kept as they are if a call fails
@@ -137,7 +144,7 @@ class OnlineEstimator(BaseEstimator):
         """Return the regret against the best fixed point on these rows."""
         positive(tol, "tol", "It is relative to the cost of the best fixed point.")
         n, steps = costs[0].n, self._learners[0].steps
-        is_full = preset_named(self.algorithm).full
+        _, is_full, *_ = self._game
         if not is_full and steps % n:
             raise InvalidData(
                 f"regret needs the rows that were seen, each as often as the others: {steps} steps "
