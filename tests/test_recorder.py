@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from pegasos import (
     SDCA,
@@ -246,7 +247,10 @@ def test_regressors_keep_records(Estimator, solver):
     model = fit(Estimator(tol=1e-9, solver=solver, max_steps=45, record=record), X, X[:, 0])
     errors = ((model.predict(X_test) - X_test[:, 0]) ** 2).mean()
     assert model.records_["test_error"][-1] == pytest.approx(errors, rel=1e-9)
-    assert "records_" not in vars(fit(Estimator(max_iter=2), X, X[:, 0]))
+    again = fit(clone(model), X, X[:, 0])
+    assert again.records_["step"].tolist() == [0, 45]
+    with pytest.raises(AttributeError, match=r"after a fit with record=Recorder\(steps=\[...\]\)"):
+        fit(Estimator(max_iter=2), X, X[:, 0]).records_  # noqa: B018
 
 
 @pytest.mark.fast

@@ -120,8 +120,9 @@ def cases():
         for bias in ability.biases:
             solver = Pegasos(batch_size=4) if bias == "free-batch" else name
             found[f"{name}, {bias}"] = linear, (solver, bias), {}
-        found[f"{name}, sparse"] = linear, (name,), {"is_sparse": True}
-        found[f"{name}, three models"] = linear, (name,), {"K": 3}
+        bias = "free" if "free" in ability.biases else ability.biases[-1]
+        found[f"{name}, sparse"] = linear, (name, bias), {"is_sparse": True}
+        found[f"{name}, three models"] = linear, (name, bias), {"K": 3}
     for output in ("last", "average", "random"):
         solver = Pegasos(batch_size=3, output=output, sampling="iid", projection=True)
         found[f"pegasos, {output}"] = linear, (solver, "none"), {}

@@ -224,6 +224,36 @@ def test_6_dual_point_of_a_projected_run_of_pegasos_has_its_weights():
     assert not np.allclose(*weights)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_6_mean_weights_of_any_steps_and_what_they_lack_are_w_of_the_mean_duals(loss):
+    data = Data(loss)
+    data.s[:], data.S = 1.0, data.n
+    w, total, a, left, epochs = np.zeros(3), np.zeros(3), np.zeros(data.n), np.zeros(3), 50
+    for t, i in enumerate(np.tile(np.arange(data.n), epochs), start=1):
+        eta = 0.2 / (LAM * np.sqrt(t))
+        taken = -slope(loss, float(data.X[i] @ w), float(data.y[i]))
+        after = (1.0 - eta * LAM) * w + eta * taken * data.X[i]
+        total, a[i] = total + w, a[i] + taken / epochs
+        left, w = left + (after - w) / eta, after
+    steps = epochs * data.n
+    np.testing.assert_allclose(data.w(a), (total + left / LAM) / steps, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_6_a_gap_within_a_ball_is_that_of_a_regularised_problem_or_more(loss):
+    data, B = Data(loss), 0.8
+    a = data.duals()
+    v, gains = (data.s * a) @ data.X / data.S, data.s @ data.each(gain, a) / data.S
+    lam = np.sqrt(v @ v) / B
+    w = data.rng.standard_normal(3)
+    w *= 0.5 * B / np.sqrt(w @ w)
+    losses = data.s @ data.each(value, data.X @ w) / data.S
+    within = losses - (gains - B * np.sqrt(v @ v))
+    regularised = losses + 0.5 * lam * w @ w - (gains - 0.5 * lam * (v / lam) @ (v / lam))
+    assert regularised == pytest.approx(within - 0.5 * lam * (B**2 - w @ w), rel=1e-9)
+    assert 0.0 <= regularised <= within
+
+
 def test_7_errors_of_many_presentations_have_a_closed_form():
     rng = np.random.default_rng(6)
     for _ in range(300):

@@ -136,7 +136,7 @@ def test_options_of_a_solver_are_parameters():
     assert model.get_params()["solver__shrinking"] is True
     model.set_params(solver__shrinking=False)
     assert model.solver.shrinking is False
-    assert "SDCA(shrinking=False)" in repr(model)
+    assert "SDCA(shrinking=False, " in repr(model)
 
 
 @pytest.mark.fast

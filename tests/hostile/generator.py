@@ -145,19 +145,30 @@ def linear_solver(rng, case):
         solver = "auto"
     if solver == "pegasos" and parameters["bias"] == "free" and chance(rng, 0.5):
         smooth = loss not in ("hinge", None) or case.loss_name is not None
-        parameters["bias"] = str(rng.choice([FREE_WAYS[0], FREE_WAYS[2]] if smooth else FREE_WAYS))
+        parameters["bias"] = str(
+            rng.choice([way for way in FREE_WAYS if not smooth or way != "free-batch"])
+        )
     if solver == "pegasos" and (parameters["bias"] == "free-batch" or chance(rng, 0.5)):
         least = 2 if parameters["bias"] == "free-batch" else 1
         options = {
             "batch_size": min(max(least, int(rng.choice([1, 4, 17]))), case.X.shape[0]),
-            "sampling": str(rng.choice(["epoch", "iid", "fixed"])),
+            "sampling": str(rng.choice(["epoch", "permutation", "fixed", "iid", "multiset"])),
             "projection": chance(rng, 0.3),
+            "output": str(rng.choice(["tail", "tail", "last", "average", "random"])),
         }
         return pegasos.Pegasos(**options)
     if solver == "sdca" and chance(rng, 0.3):
-        return pegasos.SDCA(shrinking=False)
+        return pegasos.SDCA(shrinking=False, sampling=str(rng.choice(["epoch", "iid"])))
     if solver == "sgd" and loss == "hinge" and chance(rng, 0.5):
-        return pegasos.SGD(variant=str(rng.choice(["r", "m"])))
+        return pegasos.SGD(
+            variant=str(rng.choice(["s", "r", "m"])),
+            duals=str(rng.choice(["tail", "all"])),
+            output=str(rng.choice(["tail", "last"])),
+            precision=str(rng.choice(["double", "single"])),
+        )
+    if solver == "sgd" and not parameters["bias"].startswith("free") and chance(rng, 0.5):
+        output = str(rng.choice(["tail", "last", "average"]))
+        return pegasos.ScheduledSGD("norma", output=output)
     return solver
 
 
@@ -171,6 +182,7 @@ def kernel_solver(rng, case):
     if solver == "batch_perceptron":  # has no weights
         case.sample_weight = None
         case.parameters.pop("class_weight", None)
+        return pegasos.BatchPerceptron(output=str(rng.choice(["best", "average"])))
     return solver
 
 

@@ -81,6 +81,8 @@ def try_the_loss_everywhere():
     ):
         found = []
         for solver, ability in [("auto", None), *solvers.items()]:
+            if ability is not None and "free" not in ability.biases:
+                continue  # of another problem
             model = Estimator(loss="smooth_hinge", solver=solver, C=0.1, tol=1e-2, random_state=0)
             if ability is None or ability.losses is None:
                 found.append(model.fit(X, y).certificate_)

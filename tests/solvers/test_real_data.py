@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 CLASSIFICATION = [Hinge(), SquaredHinge(), Logistic()]
 EXEMPT = ("free-subgradient", "free-batch")  # valid, but not meant to be small
+SLOW = ("scheduled_sgd",)  # gaps fall like 1/sqrt(t)
 CASES = [
     (data, solver, loss, bias)
     for data, losses in (
@@ -30,7 +31,7 @@ CASES = [
         ("cal_housing", [EpsilonInsensitive(0.1)]),
     )
     for solver, ability in LINEAR_SOLVERS.items()
-    if ability.approaches_optimum
+    if ability.approaches_optimum and solver not in SLOW
     for loss in losses
     for bias in ability.biases
     if bias not in EXEMPT

@@ -93,6 +93,11 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
                 f"{name} is not available after partial_fit: a stream has no end, so there is "
                 "nothing to certify. Use fit."
             )
+        if name == "records_":
+            raise AttributeError(
+                f"records_ is there after a fit with record=Recorder(steps=[...]); this "
+                f"{type(self).__name__} has record={vars(self).get('record')!r}."
+            )
         return object.__getattribute__(self, name)  # raises what led here
 
     def __sklearn_tags__(self) -> Any:

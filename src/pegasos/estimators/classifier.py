@@ -85,6 +85,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         up to 5000 for small data.
     max_steps : int, optional
         Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
+        Solvers that work on many rows at once end with those; see `Recorder`.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     stop : {"gap", "decisions"}, default="gap"

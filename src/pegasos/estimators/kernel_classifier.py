@@ -127,6 +127,7 @@ class KernelPegasosClassifier(PairwiseKernelClassification):
         every pair of classes. By default 1000.
     max_steps : int, optional
         Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
+        Solvers that work on many rows at once end with those; see `Recorder`.
     max_time : float, optional
         Limit on the seconds of training, of all models together. Compiling, once per machine, does
         not count.

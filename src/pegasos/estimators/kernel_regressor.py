@@ -90,6 +90,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         default 1000.
     max_steps : int, optional
         Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
+        Solvers that work on many rows at once end with those; see `Recorder`.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     warm_start : bool, default=False

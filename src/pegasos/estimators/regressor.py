@@ -79,6 +79,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         up to 5000 for small data.
     max_steps : int, optional
         Limit on the steps of the solver (rows, or mini-batches): a fit may end inside an epoch.
+        Solvers that work on many rows at once end with those; see `Recorder`.
     max_time : float, optional
         Limit on the seconds of training. Compiling, once per machine, does not count.
     warm_start : bool, default=False

@@ -62,7 +62,7 @@ class Pegasos(Options, Solver):
         row occurs twice in a batch, but for sampling="multiset".
     sampling : {"epoch", "permutation", "fixed", "iid", "multiset"}, default="epoch"
         A new permutation per epoch, on large data one that reads memory in stretches; one of all
-        permutations, each as likely, per epoch; or one for all epochs. Or independent draws, as the
+        permutations, each as likely, per epoch, or for all epochs. Or independent draws, as the
         analysis asks, slower and certified less tightly: "iid" of sets (2011), "multiset" row by
         row (2007), so that a batch may have a row twice.
     projection : bool, default=False

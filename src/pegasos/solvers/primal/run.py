@@ -170,9 +170,9 @@ def halve(problem: Problem, state: PrimalState) -> None:
 
 def draw_epoch(state: Any, sampling: str, size: int) -> None:
     """Write the rows of the next epoch into the order; of any state with what `PrimalState` has."""
-    if sampling == "epoch" or (sampling == "fixed" and state.passes == 0):
+    if sampling == "epoch":
         permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
-    elif sampling == "permutation":
+    elif sampling == "permutation" or (sampling == "fixed" and state.passes == 0):
         shuffle(state.order, state.random)
     elif sampling == "multiset" or (sampling == "iid" and size == 1):
         draw(state.order, len(state.order), state.random)
