@@ -9,6 +9,7 @@
 # make bench-ordinary   the same on ordinary tables, text and kernels; about 25 minutes on two cores
 # make papers  every table and figure of the five papers, quick (papers-full: all sizes and seeds)
 # make docs-tables   the tables of solvers in README.md and docs/, from the catalogue
+# make docs-online   the figure and tables of docs/online.md (MNIST from PEGASOS_DATA)
 # make clean   remove caches and build products (`distclean`: also .venv and .venv-oldest)
 
 SHELL := bash
@@ -48,7 +49,8 @@ BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/so
 OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
-        hostile faults data bench bench-ordinary bench-kernel papers papers-full docs-tables caches clean distclean
+        hostile faults data bench bench-ordinary bench-kernel papers papers-full docs-tables docs-online \
+        caches clean distclean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -171,6 +173,9 @@ papers-full: setup caches data
 
 docs-tables: setup
 	$(BIN)/python docs/tables.py
+
+docs-online: setup caches
+	PYTHONPATH=. $(BIN)/python docs/online_figures.py
 
 # ---------------------------------------------------------------- tidy
 

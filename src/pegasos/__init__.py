@@ -32,6 +32,7 @@ from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 if TYPE_CHECKING:
     from pegasos.interfaces.plots.convergence import ConvergenceDisplay
+    from pegasos.interfaces.plots.regret import RegretDisplay
 
 __version__ = "0.1.0.dev0"
 
@@ -64,6 +65,7 @@ __all__ = [
     "SVMPerf",
     "SVMSGD",
     "ScheduledSGD",
+    "RegretDisplay",
 ]
 
 
@@ -73,8 +75,12 @@ def __getattr__(name: str) -> Any:
         from pegasos.interfaces.plots.convergence import ConvergenceDisplay
 
         return ConvergenceDisplay
+    if name == "RegretDisplay":
+        from pegasos.interfaces.plots.regret import RegretDisplay
+
+        return RegretDisplay
     raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "ConvergenceDisplay"])
+    return sorted([*globals(), "ConvergenceDisplay", "RegretDisplay"])

@@ -12,6 +12,7 @@ from pegasos.online import (
     L2Ball,
     Learner,
     Mirror,
+    best_fixed_point,
     check_cost,
     constant,
     inverse_root,
@@ -104,6 +105,11 @@ def test_bad_rows_orders_and_counts_are_refused():
         row_costs([[1.0]], [1.0], loss="huber")
     with pytest.raises(InvalidParameter, match="lam must be"):
         row_costs([[1.0]], [1.0], lam=-1.0)
+    for shares, start in (([1.0], [0.0]), ([0.5, 0.6], [0.0]), ([2.0, -1.0], [0.0])):
+        with pytest.raises(InvalidData, match="shares must hold"):
+            best_fixed_point(costs, L2Ball(1.0), np.array(shares), np.array(start))
+    with pytest.raises(InvalidData, match="start must have shape"):
+        best_fixed_point(costs, L2Ball(1.0), np.array([0.5, 0.5]), np.zeros(2))
     learner.see_rows(costs)
     with pytest.raises(InvalidData, match="counts must tell"):
         learner.regret(costs, [1, 2])

@@ -1,5 +1,7 @@
 """Regret is an interval that is never wrong: Clarabel's best fixed point lies inside."""
 
+from fractions import Fraction
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -8,12 +10,18 @@ from scipy import sparse
 from pegasos.online import (
     Box,
     CustomCost,
+    Entropy,
     Everywhere,
     L1Ball,
     L2Ball,
+    Lazy,
     Learner,
+    Mirror,
+    PNorm,
     Simplex,
     best_fixed_point,
+    constant,
+    inverse_root,
     row_costs,
     rule_named,
 )
@@ -112,19 +120,27 @@ def test_support_is_the_maximum_over_the_set(within, lam):
 @pytest.mark.fast
 def test_support_of_everything():
     assert support(Everywhere(), np.zeros(3), 0.0) == 0.0
+    for within in (L2Ball(0.5), L1Ball(0.8), Simplex(1.0), Box(-0.3, 0.2)):
+        assert support(within, np.zeros(3), 0.0) == 0.0
     assert support(Everywhere(), np.ones(3), 0.0) == np.inf
     assert support(Everywhere(), np.ones(3), 0.5) == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("name", ["sgd", "smd", "seg", "adagrad"])
-def test_costs_of_ones_own(name):
+OWN = [rule_named(name, L1Ball(1.0), scale=0.3) for name in ("sgd", "smd", "seg", "adagrad")]
+OWN += [kind(PNorm(1.3), L1Ball(1.0), step) for kind, step in
+        ((Lazy, inverse_root(0.3)), (Mirror, constant(0.05)))]  # fmt: skip
+OWN += [Mirror(Entropy(), L1Ball(1.0), constant(0.05))]
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("rule", OWN, ids=str)
+def test_costs_of_ones_own(rule):
     rng = np.random.default_rng(0)
     targets = rng.standard_normal((80, 3))
     costs = [
         CustomCost(lambda w, t=t: abs(w - t).sum(), lambda w, t=t: np.sign(w - t)) for t in targets
     ]
-    within = L1Ball(1.0)
-    learner = Learner(rule_named(name, within, scale=0.3), 3)
+    learner = Learner(rule, 3)
     paid = sum(learner.see(cost) for cost in costs)
     u = cp.Variable(3)
     objective = cp.sum([cp.norm1(u - target) for target in targets])
@@ -171,3 +187,26 @@ def test_average_regret_falls_as_theory_says(name):
         average.append(learner.regret().upper / stop)
     slope = np.polyfit(np.log(T), np.log(average), 1)[0]
     assert slope < (-0.75 if name == "pegasos" else -0.4)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("name", ["sgd", "smd", "seg", "adagrad", "pegasos"])
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+def test_rounding_of_the_cost_is_within_its_doubt(name, size):
+    rng = np.random.default_rng(0)
+    X = size * rng.standard_normal((25, 4))
+    X += size * 1e3  # scores cancel
+    y = np.where(rng.random(25) < 0.5, 1.0, -1.0)
+    lam = 0.25
+    costs = row_costs(X, y, lam=lam)
+    learner, exact = Learner(rule_named(name, lam=lam, scale=1.0), 4), Fraction(0)
+    for i in range(25):
+        w = [Fraction(x) for x in learner.w.tolist()]
+        z = sum(a * Fraction(b) for a, b in zip(w, X[i].tolist(), strict=True))
+        exact += max(Fraction(0), 1 - Fraction(y[i]) * z) + Fraction(lam) / 2 * sum(
+            a * a for a in w
+        )
+        learner.see_rows(costs, [i])
+    regret = learner.regret()
+    assert abs(Fraction(regret.cost) - exact) <= Fraction(regret.doubt)
+    assert regret.doubt <= 1e-9 * regret.cost

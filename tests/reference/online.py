@@ -17,6 +17,7 @@ def mirrored(mirror_map, within, theta):
         return projected(within, theta)
     assert isinstance(mirror_map, Entropy)
     both = np.concatenate([theta, -theta]) if isinstance(within, L1Ball) else theta
+    both = within.radius * both
     p = np.exp(both - both.max())
     p *= within.radius / p.sum()
     return p[: len(theta)] - p[len(theta) :] if isinstance(within, L1Ball) else p

@@ -32,6 +32,7 @@ class OnlineEstimator(BaseEstimator):
     coef_: FloatArray
     intercept_: FloatArray
     _learners: list[Learner]
+    _game: tuple[Any, ...]
 
     def _checked(self) -> tuple[Any, float]:
         """Check the parameters before data is looked at; return the rule and lam."""
@@ -41,7 +42,8 @@ class OnlineEstimator(BaseEstimator):
             lam = LAM if is_pegasos else 0.0
         if not is_number(lam) or lam != 0:
             positive(lam, "lam", "0 is allowed, too, but for Pegasos: costs without a penalty.")
-        positive(self.step_size, "step_size", "It scales the steps of the algorithm.")
+        if self.step_size is not None:
+            positive(self.step_size, "step_size", "It scales the steps of the algorithm.")
         if self.radius is not None:
             positive(self.radius, "radius", "It bounds the norm of the weights.")
         if self.epochs is None:
@@ -55,7 +57,7 @@ class OnlineEstimator(BaseEstimator):
             self.algorithm,
             within,
             radius=self.radius if within is None else None,
-            scale=float(self.step_size),
+            scale=None if self.step_size is None else float(self.step_size),
             lam=float(lam),
         )
         return rule, float(lam)
@@ -83,21 +85,24 @@ class OnlineEstimator(BaseEstimator):
         columns = np.ascontiguousarray(Y.T)
         return [RowCosts(rows, y, loss, lam, constant) for y in columns]
 
-    def _play(self, learners: list[Learner], costs: list[RowCosts], passes: int) -> None:
-        """Show every learner its costs, `passes` times; in random order if more than once."""
+    def _play_once(self, learners: list[Learner], costs: list[RowCosts], order: Any = None) -> None:
+        """Show every learner its costs once, as they stand or in another order."""
         is_full = preset_named(self.algorithm).full
+        for learner, shown in zip(learners, costs, strict=True):
+            if is_full:
+                learner.see(shown.full())
+            else:
+                learner.see_rows(shown, order)
+
+    def _play(self, learners: list[Learner], costs: list[RowCosts]) -> None:
+        """Show every learner its costs `epochs` times, each time in a new random order."""
         random = seeded(self.random_state)
-        for _ in range(passes):
-            order = None if passes == 1 else random.permutation(costs[0].n)
-            for learner, shown in zip(learners, costs, strict=True):
-                if is_full:
-                    learner.see(shown.full())
-                    learner.note()
-                else:
-                    learner.see_rows(shown, order)
+        for _ in range(self.epochs):
+            self._play_once(learners, costs, random.permutation(costs[0].n))
 
     def _keep(self, rows: Rows, learners: list[Learner], lam: float) -> None:
         """Set the fitted attributes."""
+        self._game = self._game_of(learners[0].rule, lam)
         W = np.array([x.average if self.output == "average" else x.w for x in learners])
         d = shape(rows)[1]
         b = W[:, d] if self.fit_intercept else np.zeros(len(W))
@@ -107,7 +112,9 @@ class OnlineEstimator(BaseEstimator):
         self.lam_ = lam
         self.n_steps_ = learners[0].steps
         self.regret_ = _total([learner.regret() for learner in learners])
-        notes = [_total(list(at)) for at in zip(*(x.history for x in learners), strict=False)]
+        notes = [_total(list(at)) for at in zip(*(x.history for x in learners), strict=True)]
+        if not notes or notes[-1].steps < self.n_steps_:
+            notes.append(self.regret_)
         self.history_ = {
             "step": np.array([note.steps for note in notes]),
             "cost": np.array([note.cost for note in notes]),
@@ -115,24 +122,29 @@ class OnlineEstimator(BaseEstimator):
             "bound": np.array([note.bound for note in notes]),
         }
 
+    def _game_of(self, rule: Any, lam: float) -> tuple[Any, ...]:
+        """Return what has to stay the same in a stream; tags of other classes may be equal."""
+        is_full = preset_named(self.algorithm).full
+        loss = (type(self.loss).__name__, self.loss)
+        return repr(rule), is_full, lam, bool(self.fit_intercept), loss
+
     def _going_on(self, rule: Any, lam: float, K: int, n_weights: int) -> list[Learner]:
         """Return the learners to go on with, or new ones; refuse a change of the rule."""
         fitted = vars(self)
         if "_learners" not in fitted:
             return [Learner(rule, n_weights) for _ in range(K)]
-        known = self._learners[0]
-        if known.rule != rule or self.lam_ != lam or len(known.state.w) != n_weights:
+        if self._game != self._game_of(rule, lam):
             raise InvalidParameter(
-                "partial_fit goes on with the algorithm, lam, domain, radius, step_size and "
+                "partial_fit goes on with the algorithm, loss, lam, domain, radius, step_size and "
                 "fit_intercept that it began with; they were changed. Use fit, or a new estimator."
             )
-        return self._learners
+        return [learner.copy() for learner in self._learners]  # kept as they are if a call fails
 
     def _regret(self, costs: list[RowCosts], tol: float) -> Regret:
         """Return the regret against the best fixed point on these rows."""
         positive(tol, "tol", "It is relative to the cost of the best fixed point.")
         n, steps = costs[0].n, self._learners[0].steps
-        is_full = preset_named(self.algorithm).full
+        _, is_full, *_ = self._game
         if not is_full and steps % n:
             raise InvalidData(
                 f"regret needs the rows that were seen, each as often as the others: {steps} steps "

@@ -46,10 +46,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         for the others "all", or "l2" if a radius is given.
     radius : float, optional
         Radius of the ball; by default 10, 1/sqrt(lam) for "pegasos", and none for "all".
-    step_size : float, default=1.0
-        The c of the step c/sqrt(t), the eta of AdaGrad, a factor on the 1/(lam t) of Pegasos. In
-        theory the diameter of the set over the size of gradients, sqrt(1/2) the diameter for
-        AdaGrad and 1 for Pegasos.
+    step_size : float, optional
+        The c of the step c/sqrt(t), 1 by default (theory: the diameter of the set over the size of
+        gradients); the eta of AdaGrad, 0.1 by default; a factor on the 1/(lam t) of Pegasos.
     fit_intercept : bool, default=True
         Whether rows have a constant feature 1, penalised and bounded like the others.
     output : {"average", "last"}, default="average"
@@ -118,7 +117,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         lam: float | None = None,
         domain: Any = None,
         radius: float | None = None,
-        step_size: float = 1.0,
+        step_size: float | None = None,
         fit_intercept: bool = True,
         output: str = "average",
         epochs: int = 5,
@@ -157,7 +156,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         costs = self._costs(rows, Y, loss, lam)
         learners = [Learner(rule, each.n_weights) for each in costs]
-        self._play(learners, costs, int(self.epochs))
+        self._play(learners, costs)
 
         keep(self, labels_found(labels), {"n_iter_": int(self.epochs)})
         self._keep(rows, learners, lam)
@@ -187,7 +186,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
         costs = self._costs(rows, Y, loss, lam)
         learners = self._going_on(rule, lam, len(costs), costs[0].n_weights)
-        self._play(learners, costs, 1)
+        self._play_once(learners, costs)
 
         keep(self, labels_found(labels), {"n_iter_": 1})
         self._keep(rows, learners, lam)

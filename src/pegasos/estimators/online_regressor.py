@@ -44,10 +44,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         for the others "all", or "l2" if a radius is given.
     radius : float, optional
         Radius of the ball; by default 10, 1/sqrt(lam) for "pegasos", and none for "all".
-    step_size : float, default=1.0
-        The c of the step c/sqrt(t), the eta of AdaGrad, a factor on the 1/(lam t) of Pegasos. In
-        theory the diameter of the set over the size of gradients, sqrt(1/2) the diameter for
-        AdaGrad and 1 for Pegasos.
+    step_size : float, optional
+        The c of the step c/sqrt(t), 1 by default (theory: the diameter of the set over the size of
+        gradients); the eta of AdaGrad, 0.1 by default; a factor on the 1/(lam t) of Pegasos.
     fit_intercept : bool, default=True
         Whether rows have a constant feature 1, penalised and bounded like the others.
     output : {"average", "last"}, default="average"
@@ -108,7 +107,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         lam: float | None = None,
         domain: Any = None,
         radius: float | None = None,
-        step_size: float = 1.0,
+        step_size: float | None = None,
         fit_intercept: bool = True,
         output: str = "average",
         epochs: int = 5,
@@ -141,7 +140,7 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self : OnlineRegressor
             The fitted estimator.
         """
-        return self._learn(X, y, int(self.epochs or 0), goes_on=False)
+        return self._learn(X, y, goes_on=False, is_stream=False)
 
     def partial_fit(self, X: Any, y: Any) -> OnlineRegressor:
         """Go on with more rows of a stream, in the order given.
@@ -158,9 +157,9 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
         self : OnlineRegressor
             The estimator.
         """
-        return self._learn(X, y, 1, goes_on="_learners" in vars(self))
+        return self._learn(X, y, goes_on="_learners" in vars(self), is_stream=True)
 
-    def _learn(self, X: Any, y: Any, passes: int, *, goes_on: bool) -> OnlineRegressor:
+    def _learn(self, X: Any, y: Any, *, goes_on: bool, is_stream: bool) -> OnlineRegressor:
         rule, lam = self._checked()
         loss = regression_loss(self.loss, self.epsilon)
 
@@ -173,10 +172,13 @@ class OnlineRegressor(RegressorMixin, OnlineEstimator):
             learners = self._going_on(rule, lam, 1, costs[0].n_weights)
         else:
             learners = [Learner(rule, costs[0].n_weights)]
-        self._play(learners, costs, passes)
+        if is_stream:
+            self._play_once(learners, costs)
+        else:
+            self._play(learners, costs)
 
         self._keep(rows, learners, lam)
-        keep(self, {"coef_": self.coef_[0], "n_iter_": passes})
+        keep(self, {"coef_": self.coef_[0], "n_iter_": 1 if is_stream else int(self.epochs)})
         return self
 
     def regret(self, X: Any, y: Any, tol: float = 1e-3) -> Regret:

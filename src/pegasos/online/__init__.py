@@ -8,7 +8,7 @@ interval that is proven to hold the regret. `docs/online.md` tells which one whe
 from pegasos.online.costs import Cost, CustomCost, RowCosts, row_costs
 from pegasos.online.hindsight import Hindsight, best_fixed_point
 from pegasos.online.learner import Learner
-from pegasos.online.mirror_maps import Entropy, Euclidean, PNorm
+from pegasos.online.mirror_maps import Entropy, Euclidean, PNorm, p_for
 from pegasos.online.presets import PRESETS, rule_named
 from pegasos.online.regret import Regret
 from pegasos.online.rules import AdaGrad, Lazy, Mirror
@@ -41,6 +41,7 @@ __all__ = [
     "constant",
     "inverse_root",
     "nearest",
+    "p_for",
     "row_costs",
     "rule_named",
     "strongly_convex",

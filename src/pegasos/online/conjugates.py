@@ -16,12 +16,12 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.online.sets import Box, Everywhere, L1Ball, L2Ball, nearest
-from pegasos.online.tally import EPS
+from pegasos.online.tally import EPS, length
 
 
 def support(within: Any, V: FloatArray, lam: float, doubt: float = 0.0) -> float:
     """Return an upper bound on max_{u in the set} <V, u> - lam/2 ||u||^2; infinite if it is."""
-    d, norm = len(V), float(np.linalg.norm(V))
+    d, norm = len(V), length(V)
     most = norm * (1.0 + (d + 16.0) * EPS) + doubt  # of ||V||
     if isinstance(within, Everywhere):
         if lam > 0.0:
@@ -29,7 +29,7 @@ def support(within: Any, V: FloatArray, lam: float, doubt: float = 0.0) -> float
         return math.inf if most > 0.0 else 0.0
     if isinstance(within, L2Ball):
         r = within.radius
-        if most <= lam * r:
+        if lam > 0.0 and most <= lam * r:
             return most * most / (2.0 * lam) * (1.0 + 8.0 * EPS)
         return r * (most - 0.5 * lam * r) * (1.0 + 8.0 * EPS)
     if isinstance(within, Box):

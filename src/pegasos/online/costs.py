@@ -22,6 +22,7 @@ from pegasos.data.validate import checked_data
 from pegasos.errors import InvalidData, InvalidParameter
 from pegasos.online.passes import Terms
 from pegasos.online.row_sums import add_slopes, each_loss, scores_of
+from pegasos.online.tally import inner
 from pegasos.problem.custom_loss import CustomLoss
 from pegasos.problem.losses import (
     MARGIN_LOSSES,
@@ -108,7 +109,7 @@ class RowCosts:
 
     def _mean(self, w: FloatArray) -> float:
         z = scores_of(self.rows, self.constant, w)
-        return float(each_loss(self.loss, z, self.y).mean() + 0.5 * self.lam * (w @ w))
+        return float(each_loss(self.loss, z, self.y).mean() + 0.5 * self.lam * inner(w, w))
 
     def _mean_gradient(self, w: FloatArray) -> FloatArray:
         z = scores_of(self.rows, self.constant, w)

@@ -27,12 +27,14 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, square_norms
 from pegasos.dispatch import compiled
+from pegasos.errors import InvalidData
 from pegasos.online.conjugates import support
 from pegasos.online.costs import RowCosts
 from pegasos.online.row_sums import add_rows, each_loss, scores_of, write_slopes
-from pegasos.online.sets import nearest
-from pegasos.online.tally import EPS
+from pegasos.online.sets import checked_set, nearest
+from pegasos.online.tally import EPS, inner, length
 from pegasos.problem.losses import dual_step, gain, lower, upper
+from pegasos.problem.scaling import positive
 
 LOOK = 10  # steps between two looks at the gap
 SUFFICIENT = 0.3  # a gap this many times the last start's makes a new start
@@ -83,7 +85,16 @@ def best_fixed_point(
     max_iter : int, default=2000
         Steps, of two passes over the rows each, after which to end in any case.
     """
-    search = _Search(costs, within, shares)
+    shares, start = np.asarray(shares, dtype=np.float64), np.asarray(start, dtype=np.float64)
+    positive(tol, "tol", "It is relative to the cost of the best fixed point.")
+    if shares.shape != (costs.n,) or np.any(shares < 0.0) or not math.isclose(shares.sum(), 1.0):
+        raise InvalidData(
+            f"shares must hold a number for each of the {costs.n} rows, none negative, of sum 1; "
+            f"got shape {shares.shape}, sum {shares.sum():g}."
+        )
+    if start.shape != (costs.n_weights,):
+        raise InvalidData(f"start must have shape ({costs.n_weights},); got {start.shape}.")
+    search = _Search(costs, checked_set(within), shares)
     now = search.pair_at(nearest(within, start))
     mean, count, last = now, 0, now
     omega, at_start = 1.0, math.inf
@@ -116,9 +127,9 @@ class _Search:
         v = np.random.default_rng(0).standard_normal(self.costs.n_weights)
         norm = 0.0
         for _ in range(30):
-            v /= np.linalg.norm(v) or 1.0
+            v /= length(v) or 1.0
             v = self._sum(self.scores(v))
-            norm = float(np.linalg.norm(v))
+            norm = length(v)
         return math.sqrt(norm) * 1.02
 
     def scores(self, u: FloatArray) -> FloatArray:
@@ -148,10 +159,10 @@ class _Search:
         """Return the gap of a pair, up to rounding; keep its points if they are the best yet."""
         costs = self.costs
         losses = each_loss(costs.loss, pair.z, costs.y)
-        primal = float(self.shares @ losses + 0.5 * costs.lam * (pair.u @ pair.u))
+        primal = inner(self.shares, losses) + 0.5 * costs.lam * inner(pair.u, pair.u)
         gains = np.empty(len(pair.a))
         write_gains(costs.loss, pair.a, costs.y, gains)
-        dual = float(self.shares @ gains) - support(self.within, pair.V, costs.lam)
+        dual = inner(self.shares, gains) - support(self.within, pair.V, costs.lam)
         if primal < self.upper:
             self.upper, self.u = primal, pair.u
         if dual > self.lower or not hasattr(self, "a"):
@@ -160,8 +171,8 @@ class _Search:
 
     def balance(self, omega: float, last: Pair, now: Pair) -> float:
         """Return the weight of primal against dual steps that the last stretch suggests."""
-        primal = float(np.linalg.norm(now.u - last.u))
-        dual = math.sqrt(float(self.shares @ (now.a - last.a) ** 2))
+        primal = length(now.u - last.u)
+        dual = math.sqrt(inner(self.shares, (now.a - last.a) ** 2))
         if min(primal, dual) < 1e-12:
             return omega
         return math.exp(0.5 * math.log(dual / primal) + 0.5 * math.log(omega))
@@ -173,15 +184,15 @@ class _Search:
         squares = np.empty(n)
         square_norms(costs.rows, 0, n, squares)
         x_norms = np.sqrt(squares + costs.constant * costs.constant) * (1.0 + (d + 16.0) * EPS)
-        length = float(np.linalg.norm(u)) * (1.0 + (d + 16.0) * EPS)
+        most = length(u) * (1.0 + (d + 16.0) * EPS)
         # Rounding of a score, and of u itself: within 4 d EPS of a point that is in the set.
-        radius = (costs.terms.values + 4.0 * d + 32.0) * EPS * length * x_norms
+        radius = (costs.terms.values + 4.0 * d + 32.0) * EPS * most * x_norms
         z = self.scores(u)
         losses = np.maximum(
             each_loss(costs.loss, z - radius, costs.y), each_loss(costs.loss, z + radius, costs.y)
         )
         primal = math.fsum(p * losses) * (1.0 + 32.0 * EPS)
-        primal += 0.5 * costs.lam * length * length * (1.0 + (8.0 * d + 32.0) * EPS)
+        primal += 0.5 * costs.lam * most * most * (1.0 + (8.0 * d + 32.0) * EPS)
 
         a = np.clip(self.a, *_feasible(costs))
         gains = np.empty(n)

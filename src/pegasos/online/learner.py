@@ -30,6 +30,8 @@ from pegasos.online.tally import (
     STEPS,
     TANGENT,
     TANGENT_SIZE,
+    inner,
+    length,
     new_state,
 )
 from pegasos.online.tangents import checked_answer
@@ -114,21 +116,22 @@ class Learner:
         w, memory, total, pull, sums, room, _ = self.state
         f, g = checked_answer(cost, w)
         lam = float(getattr(cost, "lam", 0.0))
-        own, square = g - lam * w, float(w @ w)
-        product = float(own @ w)
-        size = abs(f) + 0.5 * lam * square + float(np.abs(own) @ np.abs(w))
+        own, square = g - lam * w, inner(w, w)
+        product = inner(own, w)
+        size = abs(f) + 0.5 * lam * square + inner(np.abs(own), np.abs(w))
         sums[STEPS] += 1.0
         sums[COST] += f
         sums[DOUBT] += 16.0 * EPS * size
         sums[TANGENT] += f - 0.5 * lam * square - product
         sums[TANGENT_SIZE] += size * (1.0 + len(w))  # products of d terms round d times
-        sums[PULL] += float(np.linalg.norm(own))
+        sums[PULL] += length(own)
         sums[LAM] += lam
         sums[LEAST_LAM] = min(sums[LEAST_LAM], lam)
         sums[AT_ZERO] = math.inf  # not asked for
         total += w
         pull += own
         sums[SQUARES] += following(self.rule, sums[STEPS], np.ascontiguousarray(g), w, memory, room)
+        self._note()
         return f
 
     def see_rows(self, costs: RowCosts, order: Any = None) -> Learner:
@@ -161,12 +164,25 @@ class Learner:
         for start, stop in _stretches(self.steps, len(order)):
             part = order[start:stop]
             play(costs.loss, costs.rows, costs.y, part, costs.terms, self.rule, self.state)
-            self.note()
+            self._note()
         return self
 
-    def note(self) -> None:
-        """Add what is known of the regret now to the history."""
-        self.history.append(streamed_regret(self.rule, self.state))
+    def _note(self) -> None:
+        """Add what is known of the regret to the history now and then; refuse an overflow."""
+        if not (np.all(np.isfinite(self.state.w)) and np.isfinite(self.state.sums[COST])):
+            raise InvalidData(
+                f"the weights overflowed within {self.steps} steps. Take smaller steps (scale, "
+                "step_size), rescale the rows, or play in a bounded set."
+            )
+        if is_noted(self.steps):
+            self.history.append(streamed_regret(self.rule, self.state))
+
+    def copy(self) -> Learner:
+        """Return a learner that goes on from here on its own."""
+        other = Learner.__new__(Learner)
+        other.rule, other.history = self.rule, list(self.history)
+        other.state = type(self.state)(*(array.copy() for array in self.state))
+        return other
 
     def _pass_over(self, costs: RowCosts) -> Any:
         """Return the cheapest loop that serves the rule on these rows."""
@@ -224,11 +240,19 @@ class Learner:
         )
 
 
+def _mark(k: int) -> int:
+    return round(10.0 ** (k / RECORDS_PER_DECADE))
+
+
+def is_noted(steps: int) -> bool:
+    """Whether the history is to have an entry after so many steps: evenly on a log scale."""
+    return _mark(round(RECORDS_PER_DECADE * math.log10(max(1, steps)))) == steps
+
+
 def _stretches(steps: int, more: int) -> list[tuple[int, int]]:
-    """Cut the next steps where the history is to have an entry: evenly on a log scale."""
+    """Cut the next steps after those that are noted."""
     last = steps + more
-    decades = math.log10(max(last, 10)) + 1.0
-    marks = np.unique(np.logspace(0.0, decades, int(decades * RECORDS_PER_DECADE)).astype(int))
-    ends = [int(m) - steps for m in marks if steps < m < last]
-    cuts = [0, *ends, more]
+    first, stop = (int(RECORDS_PER_DECADE * math.log10(max(1, t))) for t in (steps, last))
+    marks = sorted({_mark(k) - steps for k in range(first, stop + 2)})
+    cuts = [0, *(mark for mark in marks if 0 < mark < more), more]
     return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]

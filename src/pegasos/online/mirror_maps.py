@@ -8,12 +8,12 @@ subtracted there, and the way back ends in the set:
     dual_square(map, g)            ||g||_*^2, the norm in which its regret bound measures gradients
 
     Euclidean()    psi = ||w||_2^2 / 2     any set: the projection of theta
-    Entropy()      psi = r sum_j (w_j/r) log(w_j/r) on the simplex of radius r; on the l1 ball the
+    Entropy()      psi = sum_j (w_j/r) log(w_j/r) on the simplex of radius r; on the l1 ball the
                    same of the 2d weights w+ and w-, w = w+ - w-: the signed exponentiated gradient
     PNorm(p)       psi = ||w||_p^2 / 2, 1 < p <= 2: R^d, l1 ball, simplex; near Entropy for p near 1
 
 [KW97]  Kivinen, Warmuth. Exponentiated gradient versus gradient descent for linear predictors.
-        Information and Computation 132(1), 1997. EG+-: Fig. 3.
+        Information and Computation 132(1), 1997. The algorithm EG+-.
 [Gen03] Gentile. The robustness of the p-norm algorithms. Machine Learning 53, 2003.
 """
 
@@ -24,12 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.dispatch import apart, by_tag
+from pegasos.dispatch import by_tag
 from pegasos.errors import InvalidParameter
+from pegasos.online.p_norm import p_norm_image, p_norm_point
 from pegasos.online.sets import Everywhere, L1Ball, Simplex, project
 from pegasos.problem.scaling import is_number, shown
-
-HALVINGS = 200  # ends earlier, when no float lies between the bounds
 
 
 class Euclidean(NamedTuple):
@@ -37,7 +36,7 @@ class Euclidean(NamedTuple):
 
 
 class Entropy(NamedTuple):
-    """psi(w) = r sum_j (w_j/r) log(w_j/r), of 2d signed weights on the l1 ball."""
+    """psi(w) = sum_j (w_j/r) log(w_j/r), of 2d signed weights on the l1 ball."""
 
 
 class PNorm(NamedTuple):
@@ -47,7 +46,14 @@ class PNorm(NamedTuple):
 
 
 def p_for(d: int) -> float:
-    """Return the p that suits d features: 2 log d / (2 log d - 1), at most 2 [Gen03]."""
+    """Return the p that suits d features: 2 log d / (2 log d - 1), at most 2 [Gen03].
+
+    Examples
+    --------
+    >>> from pegasos.online import p_for
+    >>> round(p_for(1000), 2)
+    1.08
+    """
     q = max(2.0, 2.0 * math.log(max(d, 2)))
     return q / (q - 1.0)
 
@@ -97,11 +103,6 @@ def softmax(within: Any, theta: Any, w: Any) -> None:
     """Write the point of least entropy - <theta, w> into w."""
 
 
-@by_tag
-def p_norm_point(within: Any, q: float, theta: Any, w: Any) -> None:
-    """Write the point of least ||w||_p^2 / 2 - <theta, w> into w, 1/p + 1/q = 1."""
-
-
 # ---- Euclidean
 
 
@@ -149,11 +150,11 @@ def _(mirror_map, g):  # type: ignore[no-untyped-def]
 
 @softmax.register(L1Ball)
 def _(within, theta, w):  # type: ignore[no-untyped-def]
-    top, total = 0.0, 0.0
+    top, total, r = 0.0, 0.0, within.radius
     for j in range(len(theta)):
-        top = max(top, abs(theta[j]))
+        top = max(top, r * abs(theta[j]))
     for j in range(len(theta)):
-        more, less = math.exp(theta[j] - top), math.exp(-theta[j] - top)
+        more, less = math.exp(r * theta[j] - top), math.exp(-r * theta[j] - top)
         total += more + less
         w[j] = more - less  # [KW97] w = w+ - w-
     for j in range(len(theta)):
@@ -164,52 +165,15 @@ def _(within, theta, w):  # type: ignore[no-untyped-def]
 def _(within, theta, w):  # type: ignore[no-untyped-def]
     top, total = -np.inf, 0.0
     for j in range(len(theta)):
-        top = max(top, theta[j])
+        top = max(top, within.radius * theta[j])
     for j in range(len(theta)):
-        w[j] = math.exp(theta[j] - top)
+        w[j] = math.exp(within.radius * theta[j] - top)
         total += w[j]
     for j in range(len(theta)):
         w[j] *= within.radius / total
 
 
 # ---- p-norm
-
-
-@apart
-def p_norm_image(theta, q, mu, both_signs, w):  # type: ignore[no-untyped-def]
-    """Write sign(u) |u|^(q-1) ||u||_q^(2-q), u = theta cut by mu, into w; return ||w||_1."""
-    top = 0.0
-    for j in range(len(theta)):
-        u = abs(theta[j]) if both_signs else theta[j]
-        top = max(top, u - mu)
-    if not top > 0.0:
-        w[:] = 0.0
-        return 0.0
-    powers, total = 0.0, 0.0
-    for j in range(len(theta)):
-        u = (abs(theta[j]) if both_signs else theta[j]) - mu
-        share = max(0.0, u) / top
-        w[j] = math.copysign(share ** (q - 1.0), theta[j] if both_signs else 1.0)
-        powers += share**q
-    factor = top * powers ** ((2.0 - q) / q)
-    for j in range(len(theta)):
-        w[j] *= factor
-        total += abs(w[j])
-    return total
-
-
-@apart
-def p_norm_cut(theta, q, r, both_signs, low, high, w):  # type: ignore[no-untyped-def]
-    """Find the level between low and high for which ||w||_1 = r; it falls as the level rises."""
-    for _ in range(HALVINGS):
-        mu = 0.5 * (low + high)
-        if not low < mu < high:
-            break
-        if p_norm_image(theta, q, mu, both_signs, w) > r:
-            low = mu
-        else:
-            high = mu
-    p_norm_image(theta, q, high, both_signs, w)
 
 
 @mirror.register(PNorm)
@@ -232,27 +196,4 @@ def _(mirror_map, g):  # type: ignore[no-untyped-def]
     for j in range(len(g)):
         total += (abs(g[j]) / top) ** q
     norm = top * total ** (1.0 / q)
-    return norm * norm / (mirror_map.p - 1.0)  # psi is (p - 1)-strongly convex
-
-
-@p_norm_point.register(Everywhere)
-def _(within, q, theta, w):  # type: ignore[no-untyped-def]
-    p_norm_image(theta, q, 0.0, True, w)
-
-
-@p_norm_point.register(L1Ball)
-def _(within, q, theta, w):  # type: ignore[no-untyped-def]
-    if p_norm_image(theta, q, 0.0, True, w) > within.radius:
-        top = 0.0
-        for j in range(len(theta)):
-            top = max(top, abs(theta[j]))
-        p_norm_cut(theta, q, within.radius, True, 0.0, top, w)
-
-
-@p_norm_point.register(Simplex)
-def _(within, q, theta, w):  # type: ignore[no-untyped-def]
-    top = -np.inf
-    for j in range(len(theta)):
-        top = max(top, theta[j])
-    # The largest entry alone has the image top - mu: at this level the sum is r or more.
-    p_norm_cut(theta, q, within.radius, False, top - within.radius, top, w)
+    return norm * norm

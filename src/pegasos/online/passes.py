@@ -30,11 +30,11 @@ from pegasos.online.scaled import (
     extend,
     factor,
     increase,
+    is_lazy,
     kept,
     multiply_out,
     reach_of,
     score,
-    vector,
 )
 from pegasos.online.sets import Box, Everywhere
 from pegasos.online.tally import EPS, LEAST_LAM, SQUARES, STEPS, Scored, book, book_penalty
@@ -80,7 +80,7 @@ def scaled_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
     w, memory, total, pull, sums, behind, _ = state
     lam, constant, values = terms
     z, c, numbers = np.empty(1), np.empty(1), np.array([1.0, 0.0, 0.0, 0.0])
-    v, reach = vector(rule, w, memory), reach_of(rule.within)
+    v, reach = memory if is_lazy(rule) else w, reach_of(rule.within)
     behind[:] = 0.0
     multiply_out(v, total, behind, numbers)
     for i in order:
@@ -159,8 +159,9 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
             continue
         t = sums[STEPS]
         for p in range(start, stop + (1 if constant != 0.0 else 0)):
-            j = int(rows.indices[p]) if p < stop else last
-            g = a * rows.data[p] if p < stop else a * constant
+            j, g = np.int64(last), a * constant
+            if p < stop:
+                j, g = np.int64(rows.indices[p]), a * rows.data[p]
             total[j] += (t - since[j]) * w[j]
             since[j] = t
             pull[j] += g
@@ -168,5 +169,5 @@ def sparse_pass(loss, rows, y, order, terms, rule, state):  # type: ignore[no-un
             if g != 0.0:
                 step = rule.eta * g / (rule.delta + np.sqrt(memory[j]))
                 w[j] = clipped(rule.within, w[j] - step)
-    for j in range(len(w)):
-        total[j] += (sums[STEPS] - since[j]) * w[j]
+    for k in range(len(w)):
+        total[k] += (sums[STEPS] - since[k]) * w[k]

@@ -24,7 +24,8 @@ RADIUS = 10.0  # of sets that have to be bounded, where none is given; that of [
 class Preset(NamedTuple):
     """A method: its rule given (set, scale of the step, lam); its gradients; its own set.
 
-    `full` tells whether it is shown all rows at once; `what` and `use` are for people.
+    `full` tells whether it is shown all rows at once; `what` and `use` are for people; `scale` is
+    that of its step where none is given.
     """
 
     make: Callable[[Any, float, float], Any]
@@ -32,6 +33,7 @@ class Preset(NamedTuple):
     within: Callable[[float | None, float], Any]
     what: str
     use: str
+    scale: float = 1.0
 
 
 def _everywhere(radius: float | None, lam: float) -> Any:
@@ -80,7 +82,7 @@ PRESETS: dict[str, Preset] = {
     "adagrad": Preset(
         lambda within, scale, lam: AdaGrad(within, scale),
         False, _everywhere, "a step per coordinate, projected in its own norm",
-        "features of unequal scale or frequency; the default",
+        "features of unequal scale or frequency; the default", 0.1,
     ),
     "pegasos": Preset(
         lambda within, scale, lam: Mirror(Euclidean(), within, strongly_convex(lam / scale)),
@@ -107,7 +109,7 @@ def rule_named(
     within: Any = None,
     *,
     radius: float | None = None,
-    scale: float = 1.0,
+    scale: float | None = None,
     lam: float = 0.0,
 ) -> Any:
     """Return the rule of a preset.
@@ -121,8 +123,9 @@ def rule_named(
         ball if a radius is given), an l2 ball for "pgd", "smd" and "pegasos", an l1 ball for "seg".
     radius : float, optional
         Radius of that default; 10 where one is needed, 1/sqrt(lam) for "pegasos".
-    scale : float, default=1.0
-        The c of c/sqrt(t), AdaGrad's eta; for "pegasos" a factor on 1/(lam t), 1 in theory.
+    scale : float, optional
+        The c of c/sqrt(t), 1 by default; AdaGrad's eta, 0.1 by default, near which its regret is
+        least where weights are much smaller than the radius; for "pegasos" a factor on 1/(lam t).
     lam : float, default=0.0
         Strong convexity of the costs; "pegasos" needs one.
 
@@ -147,4 +150,5 @@ def rule_named(
             f"give a set or a radius, not both; got {within!r} and radius={radius!r}."
         )
     within = preset.within(radius, lam) if within is None else within
+    scale = preset.scale if scale is None else scale
     return checked_rule(preset.make(within, scale, lam))

@@ -34,8 +34,8 @@ def reach_of(within: Any) -> float:
 
 
 @by_tag
-def vector(rule: Any, w: Any, memory: Any) -> Any:
-    """Return the array that s v stands for: the weights, or the sum of gradients."""
+def is_lazy(rule: Any) -> bool:
+    """Whether s v stands for the sum of gradients; else for the weights."""
 
 
 @by_tag
@@ -63,14 +63,14 @@ def _(within):  # type: ignore[no-untyped-def]
     return within.radius
 
 
-@vector.register(Mirror)
-def _(rule, w, memory):  # type: ignore[no-untyped-def]
-    return w
+@is_lazy.register(Mirror)
+def _(rule):  # type: ignore[no-untyped-def]
+    return False
 
 
-@vector.register(Lazy)
-def _(rule, w, memory):  # type: ignore[no-untyped-def]
-    return memory
+@is_lazy.register(Lazy)
+def _(rule):  # type: ignore[no-untyped-def]
+    return True
 
 
 @factor.register(Mirror)

@@ -11,6 +11,7 @@ whatever was not kept of the costs. Next to each sum runs a bound on what roundi
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,6 +96,16 @@ def book_penalty(lam, square, doubt, sums):  # type: ignore[no-untyped-def]
     sums[DOUBT] += 0.5 * lam * (doubt + 4.0 * EPS * square)
     sums[LAM] += lam
     sums[LEAST_LAM] = min(sums[LEAST_LAM], lam)
+
+
+def inner(a: FloatArray, b: FloatArray) -> float:
+    """Return <a, b> without BLAS, whose threads would make its bits depend on their number."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def length(a: FloatArray) -> float:
+    """Return ||a||_2, as `inner`."""
+    return math.sqrt(inner(a, a))
 
 
 def cost_doubt(state: State) -> float:

@@ -100,7 +100,7 @@ class ConvergenceDisplay:
         return self
 
     def _make_axes(self, ax: Any) -> None:
-        plt = _matplotlib()
+        plt = matplotlib_for("ConvergenceDisplay")
         if ax is None:
             self.figure_ = plt.figure(figsize=(6.4, 5.2), layout="constrained")
             grid = self.figure_.add_gridspec(2, 1)
@@ -153,12 +153,12 @@ class ConvergenceDisplay:
             )
 
 
-def _matplotlib() -> Any:
+def matplotlib_for(display: str) -> Any:
     """Import matplotlib, or say how to get it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "ConvergenceDisplay needs matplotlib. Install it with: pip install 'pegasos[plot]'"
+            f"{display} needs matplotlib. Install it with: pip install 'pegasos[plot]'"
         ) from error
     return plt
