@@ -61,8 +61,8 @@ def choice(auto: tuple[str, str], solvers: dict[str, Ability]) -> str:
 
 def abilities(solvers: dict[str, Ability]) -> str:
     """Return what the solvers can do."""
-    head = ["solver", "losses", "bias", "sample weights", "several models", "`partial_fit`"]
-    head += ["approaches the optimum"]
+    head = ["solver", "losses", "bias", "sample weights", "sparse rows", "several models"]
+    head += ["`partial_fit`", "approaches the optimum"]
     has_kernels = any(ability.kernels for ability in solvers.values())
     if has_kernels:
         head += ["kernels"]
@@ -75,6 +75,7 @@ def abilities(solvers: dict[str, Ability]) -> str:
                 yes,
                 (
                     ability.sample_weights,
+                    ability.sparse_rows,
                     ability.several_models,
                     ability.streams,
                     ability.approaches_optimum,

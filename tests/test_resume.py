@@ -38,6 +38,7 @@ from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm import lasvm
 from pegasos.solvers.lasvm import state as lasvm_state
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu import mpu
 from pegasos.solvers.newton import newton
 from pegasos.solvers.pegasos import linear as pegasos
 from pegasos.solvers.pegasos.kernel import KernelPegasos
@@ -55,6 +56,7 @@ from pegasos.solvers.sgd import scheduled, sgd
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn import sgd_qn
+from pegasos.solvers.simba import simba
 from pegasos.solvers.svmsgd import svmsgd
 from pegasos.state import to_data
 
@@ -62,13 +64,14 @@ HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
-STEPPERS = (pegasos, sgd, scheduled, perceptron, svmsgd, sgd_qn)
+STEPPERS = (pegasos, sgd, scheduled, perceptron, svmsgd, sgd_qn, mpu)
 SMALL_PORTIONS = [
     *((module, "blocks", lambda rows: blocks(rows, 60)) for module in STEPPERS),
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),
     (groups, "LARGE", 1),
+    (simba, "VALUES_PER_CALL", 100_000),
     (lookahead, "VALUES_ENOUGH", 100),
     (lookahead, "VALUES_PER_CALL", 1000),
     (inner_solve, "VALUES_PER_CALL", 400),
@@ -121,7 +124,8 @@ def cases():
             solver = Pegasos(batch_size=4) if bias == "free-batch" else name
             found[f"{name}, {bias}"] = linear, (solver, bias), {}
         bias = "free" if "free" in ability.biases else ability.biases[-1]
-        found[f"{name}, sparse"] = linear, (name, bias), {"is_sparse": True}
+        if ability.sparse_rows:
+            found[f"{name}, sparse"] = linear, (name, bias), {"is_sparse": True}
         found[f"{name}, three models"] = linear, (name, bias), {"K": 3}
     for output in ("last", "average", "random"):
         solver = Pegasos(batch_size=3, output=output, sampling="iid", projection=True)

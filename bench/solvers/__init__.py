@@ -17,6 +17,8 @@ SOLVERS: dict[str, LinearSolver] = {
     for solver in (
         OneOfOurs("sdca"),
         OneOfOurs("pegasos"),
+        OneOfOurs("ocas", takes_several=False),
+        OneOfOurs("svm_perf", takes_several=False),
         LinearSVCSolver(),
         LiblinearSolver(3, "liblinear", FINE_TOLS),
         SGDClassifierSolver(),

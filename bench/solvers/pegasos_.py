@@ -2,8 +2,8 @@
 
 `OurSolver` has the library's defaults, but for the problem (C, loss, bias, epsilon) and `tol`,
 which is a proven relative gap: two rungs do, one for each threshold of `bench.ordinary`. The
-benchmark without bias asks for SDCA by tolerance and for Pegasos (k = 1) by epochs, and counts what
-they have reached, as it does for everybody.
+benchmark without bias asks for SDCA and cutting planes by tolerance and for Pegasos (k = 1) by
+epochs, and counts what they have reached, as it does for everybody.
 """
 
 import numpy as np
@@ -47,14 +47,21 @@ class OurSolver(LinearSolver):
 
 
 class OneOfOurs(OurSolver):
-    """SDCA or Pegasos by name, in one thread."""
+    """One of our solvers by name, in one thread.
+
+    An epoch of cutting planes is a cut, and they keep a vector per cut and model: one model only.
+    """
 
     counts_epochs = True
 
-    def __init__(self, solver):
+    def __init__(self, solver, takes_several=True):
+        self.takes_several = takes_several
         self.options = {"solver": solver, "max_iter": UNLIMITED, "n_jobs": 1}
         self.name = f"pegasos-{solver}"
         self.tols = (0.3, 0.1, 0.03, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
+
+    def supports(self, problem):
+        return super().supports(problem) and (self.takes_several or problem.n_models == 1)
 
     def ladder(self, limit, is_large=False):
         if self.name == "pegasos-pegasos":

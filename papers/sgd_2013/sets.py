@@ -23,18 +23,18 @@ STAND_INS = (
 
 def adult(scale: Scale) -> Split:
     """Adult as compiled by Platt is a9a, 32,561 x 123."""
-    return data.adult()
+    return data.adult(scale.pick(10_000, 10**9))
 
 
 def physics(scale: Scale) -> Split:
     """Physics, 50,000 dense rows: MNIST's 8 against the rest stands in."""
-    split = data.kernel_set("mnist8", scale.pick(6_000, 10**9))
+    split = data.kernel_set("mnist8", scale.pick(3_000, 10**9))
     return replace(split, stands_in_for="Physics")
 
 
 def real_sim(scale: Scale) -> Split:
     """real-sim, 72,309 x 20,958."""
-    rows = data.text_rows(scale.pick(20_000, 72_309), 1_000, 20_958, 51.0, 3)
+    rows = data.text_rows(scale.pick(10_000, 72_309), 1_000, 20_958, 51.0, 3)
     return replace(rows, stands_in_for="real-sim")
 
 
@@ -46,7 +46,7 @@ def news(scale: Scale) -> Split:
 
 def webspam(scale: Scale) -> Split:
     """webspam, unigrams: 350,000 x 254, 85 of them filled."""
-    rows = data.text_rows(scale.pick(20_000, 350_000), 1_000, 254, 85.0, 4)
+    rows = data.text_rows(scale.pick(10_000, 350_000), 1_000, 254, 85.0, 4)
     return replace(rows, stands_in_for="webspam")
 
 
@@ -61,7 +61,7 @@ def whole_covertype() -> tuple[Matrix, np.ndarray]:
 
 def cover(scale: Scale) -> Split:
     """Covertype, class 1 against the rest, all features times 0.001, as in the paper."""
-    X, y = some(*whole_covertype(), scale.pick(50_000, 10**9))
+    X, y = some(*whole_covertype(), scale.pick(20_000, 10**9))
     return bare("Covertype", X, y)
 
 
@@ -74,7 +74,7 @@ def c11(scale: Scale) -> Split:
 
 def ccat(scale: Scale) -> Split:
     """CCAT of RCV1, 804,414 x 47,236."""
-    return data.ccat(scale)
+    return data.ccat(scale).few(scale.pick(30_000, 10**9))
 
 
 def bare(name: str, X: Matrix, y: np.ndarray, stands_in_for: str = "") -> Split:

@@ -18,6 +18,7 @@ from pegasos.solvers.cutting_plane.ocas import OCAS
 from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu.mpu import MPU
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.pegasos.kernel import KernelPegasos
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -28,6 +29,7 @@ from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.simba.simba import SIMBA
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LASVM",
+    "MPU",
     "OCAS",
     "SDCA",
     "Newton",
@@ -62,6 +65,7 @@ __all__ = [
     "Perceptron",
     "Recorder",
     "SGDQN",
+    "SIMBA",
     "SVMPerf",
     "SVMSGD",
     "ScheduledSGD",

@@ -22,6 +22,8 @@ MODULES = {"liblinear": "liblinear", "snapml": "snapml", "vowpalwabbit": "vowpal
 TOLERANCES = {
     "pegasos-sdca": 1e-5,
     "pegasos-pegasos": 2e-3,
+    "pegasos-ocas": 1e-5,
+    "pegasos-svm_perf": 1e-5,
     "linearsvc": 1e-5,
     "liblinear": 5e-3,  # ends after 300 epochs, and draws its order from an unseeded rand()
     "sgdclassifier": 2e-3,
@@ -30,6 +32,7 @@ TOLERANCES = {
     "vowpalwabbit": 2e-3,
     "vowpalwabbit-1/t": 2e-3,
 }
+CUTTING_PLANES = ("pegasos-ocas", "pegasos-svm_perf")  # of one model only
 MUCH = Effort(tol=1e-6, epochs=4000)
 
 
@@ -91,13 +94,19 @@ def test_adapter_reaches_the_optimum_of_the_common_problem(name, container, lam)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", [n for n in SOLVERS if n not in CUTTING_PLANES])
 def test_adapter_reaches_the_optimum_of_one_vs_rest(name):
     X, y = problem(4)
     w = fitted(name, csr_array(X), y, 1e-2)
     assert w.shape == (15, 4)
     reached = objective(X, y, 1e-2, w) / optimum(1e-2, 4) - 1
     assert -1e-8 < reached < TOLERANCES[name]
+
+
+@pytest.mark.parametrize("name", CUTTING_PLANES)
+def test_cutting_planes_do_not_take_part_with_several_models(name):
+    X, y = problem(4)
+    assert not SOLVERS[name].supports(Task("toy", X, y, 1e-2))
 
 
 @pytest.mark.filterwarnings("ignore")

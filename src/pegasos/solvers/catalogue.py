@@ -20,6 +20,7 @@ from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.decomposition.box import QUADRATIC
 from pegasos.solvers.decomposition.decomposition import Decomposition
 from pegasos.solvers.lasvm.lasvm import LASVM
+from pegasos.solvers.mpu.mpu import MPU
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.pegasos.kernel import KernelPegasos
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -32,6 +33,7 @@ from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
 from pegasos.solvers.sgd_qn.sgd_qn import SGDQN
+from pegasos.solvers.simba.simba import SIMBA
 from pegasos.solvers.svmsgd.svmsgd import SVMSGD
 
 BIASES = (
@@ -54,6 +56,7 @@ class Ability(NamedTuple):
     losses: tuple[type, ...] | None = None
     biases: tuple[str, ...] = BIASES[:3]
     sample_weights: bool = True
+    sparse_rows: bool = True
     several_models: bool = True
     streams: bool = False
     kernels: tuple[str, ...] = ()  # by name; functions of users go with all of them
@@ -122,6 +125,21 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         what="SGD with the steps of Norma, fixed steps (Zhang), or within a ball of given radius",
         use="to follow papers that compare with them",
         biases=BIASES[:2],
+    ),
+    "mpu": Ability(
+        MPU,
+        what="the margin perceptron with unlearning, 2010: unit steps up and down in the dual",
+        use="to compare with the papers",
+        losses=(Hinge,),
+    ),
+    "simba": Ability(
+        SIMBA,
+        what="SIMBA, 2011: sublinear, a row and a column of a dense table per step",
+        use="to compare with the papers",
+        losses=(Hinge,),
+        sample_weights=False,
+        sparse_rows=False,
+        approaches_optimum=False,
     ),
     "perceptron": Ability(
         Perceptron,
@@ -262,4 +280,5 @@ def _check_ability(
     ability = table[solver.name]
     others = [name for name, other in table.items() if other.losses is None]
     refusals.check_solver_and_loss(solver.name, loss, ability.losses, others)
-    refusals.check_solver_and_weights(solver.name, ability.sample_weights, has_weights)
+    instead = next(name for name, other in table.items() if other.sample_weights)
+    refusals.check_solver_and_weights(solver.name, ability.sample_weights, has_weights, instead)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pegasos.data.rows import CsrRows
 from pegasos.errors import InvalidParameter
 from pegasos.problem.losses import Hinge
 from pegasos.solvers.pegasos.batch_bias import PIECEWISE_LINEAR
@@ -70,12 +71,23 @@ def check_is_hinge(name: str, loss: Any) -> None:
         )
 
 
-def check_solver_and_weights(name: str, takes_weights: bool, has_weights: bool) -> None:
+def check_solver_and_weights(
+    name: str, takes_weights: bool, has_weights: bool, instead: str = "decomposition"
+) -> None:
     """Refuse sample weights and class weights where a solver has none."""
     if has_weights and not takes_weights:
         raise InvalidParameter(
             f"{name} has no sample weights or class weights; use "
-            'solver="decomposition", or leave the weights out.'
+            f'solver="{instead}", or leave the weights out.'
+        )
+
+
+def check_rows_are_dense(name: str, rows: Any) -> None:
+    """Refuse compressed rows where a solver reads columns."""
+    if isinstance(rows, CsrRows):
+        raise InvalidParameter(
+            f'solver="{name}" samples features and needs dense rows; got a sparse matrix. Use '
+            'X.toarray(), or solver="sdca".'
         )
 
 
