@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
-from bench.datasets import cov1 as covertype
 from bench.datasets import news20, reuters
 from bench.harness.files import cached, data_path
 from papers.harness import data
@@ -50,19 +48,10 @@ def webspam(scale: Scale) -> Split:
     return replace(rows, stands_in_for="webspam")
 
 
-@cache
-def whole_covertype() -> tuple[Matrix, np.ndarray]:
-    def parse() -> tuple[Matrix, np.ndarray]:
-        X, kind = covertype.sample(None)
-        return (0.001 * X).astype(np.float32), np.where(kind == 1, 1, -1)
-
-    return cached("papers-covertype-raw", parse)
-
-
 def cover(scale: Scale) -> Split:
     """Covertype, class 1 against the rest, all features times 0.001, as in the paper."""
-    X, y = some(*whole_covertype(), scale.pick(20_000, 10**9))
-    return bare("Covertype", X, y)
+    X, y = some(*data.covertype_rows(), scale.pick(20_000, 10**9))
+    return bare("Covertype", np.float32(0.001) * X, y)
 
 
 def c11(scale: Scale) -> Split:
