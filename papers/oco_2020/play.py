@@ -24,8 +24,8 @@ FULL = ("GD", "PGD")
 ETA = {"AdaGrad": 0.1}  # per coordinate; 1 elsewhere, of 1/sqrt(t)
 SETTING = (
     "lam is not given in the paper: 1/3 where not varied. 10,000 and 3,000 rows drawn at "
-    "random from MNIST's training and test sets. Steps 1/sqrt(t) but for Pegasos and AdaGrad; shown "
-    "are the average iterates, looked at every 100 rounds (GD and PGD: every round)."
+    "random from MNIST's training and test sets. Steps 1/sqrt(t) but for Pegasos and AdaGrad; "
+    "shown are the average iterates, looked at every 100 rounds (GD and PGD: every round)."
 )
 
 
