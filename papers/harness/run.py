@@ -37,17 +37,17 @@ def perform(experiment: str, scale: Scale) -> None:
     paper, name = experiment.split(".")
     module = import_module(f"papers.{experiment}")
     print(f"{experiment}: {module.TITLE}", flush=True)
-    report, start = Report(module.CLAIMS), time.perf_counter()
+    report, start, used = Report(module.CLAIMS), time.perf_counter(), time.process_time()
     module.run(scale, report)
     report.check_complete()
-    seconds = time.perf_counter() - start
+    seconds, used = time.perf_counter() - start, time.process_time() - used
     how_much = "full" if scale.is_full else "quick"
     facts = (
         f"`python -m papers.{experiment}{' --full' if scale.is_full else ''}`: {how_much}, "
         f"{len(scale.seeds)} seed(s), {seconds:.0f} s, {processor()}, {date.today().isoformat()}."
     )
     path = publish(paper, name, module, report, facts)
-    print(f"    {seconds:.1f} s; wrote {path}", flush=True)
+    print(f"    {seconds:.1f} s, CPU {used:.1f} s; wrote {path}", flush=True)
 
 
 def alone(name: str, arguments: Sequence[str] | None = None) -> None:

@@ -30,7 +30,7 @@ def run(scale: Scale, report: Report) -> None:
     split = data.ccat(Scale(is_full=True))
     report.say(f"{split.n:,} rows of {split.label}: the optimum")
     best = optimum(split, LAM, tol=1e-3)
-    one = runs(split, LAM, 1, marks(1_000, 20_000_000, 8), Scale())
+    one = runs(split, LAM, 1, marks(10_000, 4_000_000, 8), Scale())
     place = one.first_below(best.dual * (1.0 + CONVERGED))
     seconds = float("inf") if place is None else float(one.seconds[place])
     steps = "not reached" if place is None else f"{one.steps[place]:,.0f} steps"

@@ -29,7 +29,7 @@ CLAIMS = {
 }
 DIFFERS = (
     "astro-ph and CCAT are not at hand: generated text-like rows of their shapes stand in. In the "
-    "quick run CCAT's stand-in has 100,000 rows and cov1 100,000 of its rows.",
+    "quick run CCAT's stand-in has 100,000 rows and cov1 67,000: the paper's ratio.",
     "epsilon is found by the paper's rule on our runs; the paper's are 0.0275, 0.00589, 0.0449.",
     "LASVM is ended after 6 s in the quick run, 600 s in the full one.",
     "Seconds of the steps on one core, without reading data; in 2011 the machine was another.",
@@ -70,7 +70,9 @@ def run(scale: Scale, report: Report) -> None:
     report.judge("lasvm", checks, f"Ten times slower or more on {sum(checks.values())} of 3 sets.")
     slow, fast = second("cov1", "Pegasos"), second("CCAT", "Pegasos")
     sizes = f"{all_runs['cov1'].split.n:,} rows against {all_runs['CCAT'].split.n:,}"
-    report.judge("size", {"cov1": slow > fast}, f"{slow:.3g} s against {fast:.3g} s; {sizes}.")
+    is_larger = all_runs["CCAT"].split.n > all_runs["cov1"].split.n
+    checks = {"longer on cov1": slow > fast, "CCAT is larger": is_larger}
+    report.judge("size", checks, f"{slow:.3g} s against {fast:.3g} s; {sizes}.")
     checks = {
         f"{method} on {name}": arrived[1] <= ALLOWED * all_runs[name].optimum.test_error + 1e-9
         for name, arrivals in times.items()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
-from bench.datasets import cov1 as covertype
 from bench.datasets import news20, reuters
 from bench.harness.files import cached, data_path
 from papers.harness import data
@@ -23,18 +21,18 @@ STAND_INS = (
 
 def adult(scale: Scale) -> Split:
     """Adult as compiled by Platt is a9a, 32,561 x 123."""
-    return data.adult()
+    return data.adult(scale.pick(10_000, 10**9))
 
 
 def physics(scale: Scale) -> Split:
     """Physics, 50,000 dense rows: MNIST's 8 against the rest stands in."""
-    split = data.kernel_set("mnist8", scale.pick(6_000, 10**9))
+    split = data.kernel_set("mnist8", scale.pick(3_000, 10**9))
     return replace(split, stands_in_for="Physics")
 
 
 def real_sim(scale: Scale) -> Split:
     """real-sim, 72,309 x 20,958."""
-    rows = data.text_rows(scale.pick(20_000, 72_309), 1_000, 20_958, 51.0, 3)
+    rows = data.text_rows(scale.pick(10_000, 72_309), 1_000, 20_958, 51.0, 3)
     return replace(rows, stands_in_for="real-sim")
 
 
@@ -46,23 +44,14 @@ def news(scale: Scale) -> Split:
 
 def webspam(scale: Scale) -> Split:
     """webspam, unigrams: 350,000 x 254, 85 of them filled."""
-    rows = data.text_rows(scale.pick(20_000, 350_000), 1_000, 254, 85.0, 4)
+    rows = data.text_rows(scale.pick(10_000, 350_000), 1_000, 254, 85.0, 4)
     return replace(rows, stands_in_for="webspam")
-
-
-@cache
-def whole_covertype() -> tuple[Matrix, np.ndarray]:
-    def parse() -> tuple[Matrix, np.ndarray]:
-        X, kind = covertype.sample(None)
-        return (0.001 * X).astype(np.float32), np.where(kind == 1, 1, -1)
-
-    return cached("papers-covertype-raw", parse)
 
 
 def cover(scale: Scale) -> Split:
     """Covertype, class 1 against the rest, all features times 0.001, as in the paper."""
-    X, y = some(*whole_covertype(), scale.pick(50_000, 10**9))
-    return bare("Covertype", X, y)
+    X, y = some(*data.covertype_rows(), scale.pick(20_000, 10**9))
+    return bare("Covertype", np.float32(0.001) * X, y)
 
 
 def c11(scale: Scale) -> Split:
@@ -74,7 +63,7 @@ def c11(scale: Scale) -> Split:
 
 def ccat(scale: Scale) -> Split:
     """CCAT of RCV1, 804,414 x 47,236."""
-    return data.ccat(scale)
+    return data.ccat(scale).few(scale.pick(30_000, 10**9))
 
 
 def bare(name: str, X: Matrix, y: np.ndarray, stands_in_for: str = "") -> Split:

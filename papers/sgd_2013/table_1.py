@@ -40,7 +40,7 @@ def run(scale: Scale, report: Report) -> None:
         fits = {}
         for variant in ("s", "m"):
             solver = SGD(variant, output="last", duals="all")
-            limits = {"tol": goal, "max_iter": scale.pick(500, 10_000)}
+            limits = {"tol": goal, "max_iter": scale.pick(300, 10_000)}
             model = PegasosClassifier(C=C, bias="none", solver=solver, random_state=0, **limits)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ToleranceNotReached)

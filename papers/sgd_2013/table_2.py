@@ -1,5 +1,6 @@
 """Table 2 of [PT13]: the SGD algorithms at C = 1."""
 
+from papers.harness.curves import times
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
 from papers.sgd_2013.comparison import DIFFERS as COMMON
@@ -36,7 +37,7 @@ def run(scale: Scale, report: Report) -> None:
         for n, a in found.items()
         if a["SGD-m"].passes < NEVER
     }
-    words = ", ".join(f"{name} {r:.2g}x" for name, r in ratio.items())
+    words = ", ".join(f"{name} {times(r, 1.0)}" for name, r in ratio.items())
     report.judge("substantial", {name: r >= 2 for name, r in ratio.items()}, words + ".")
     arrived = found["Covertype"]["Pegasos"]
     report.judge("numerical", {"fails": arrived.passes == NEVER}, f"Pegasos there: {arrived}.")

@@ -1,5 +1,6 @@
 """Table 3 of [PT13]: linear SVMs at C = 1."""
 
+from papers.harness.curves import times
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
 from papers.sgd_2013.comparison import DIFFERS as COMMON
@@ -31,7 +32,7 @@ def run(scale: Scale, report: Report) -> None:
     judge_wins(report, "faster", C, [("DCD", "SGD-m"), ("MPU", "SGD-m")], scale)
     mine = seconds(C, "SGD-m", scale)
     ratio = {n: mine[n] / min(a["DCD"].seconds, a["MPU"].seconds) for n, a in found.items()}
-    words = ", ".join(f"{name} {r:.2g}x" for name, r in ratio.items())
+    words = ", ".join(f"{name} {times(r, 1.0)}" for name, r in ratio.items())
     report.judge("close", {n: r <= 5 for n, r in ratio.items()}, f"SGD-m / the faster: {words}.")
     pairs = [(one, other) for one in ("SGD-s", "SGD-m") for other in ("SVM-Perf", "OCAS")]
     judge_wins(report, "cuts", C, pairs, scale)

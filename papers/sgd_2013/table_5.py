@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from papers.harness.curves import times
 from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
 from papers.sgd_2013.comparison import DIFFERS as COMMON
@@ -30,7 +31,7 @@ def run(scale: Scale, report: Report) -> None:
     """Make the table and judge."""
     compare(LINEAR_METHODS, C, scale, report)
     growth = {m: growth_of(m, scale) for m in ("SGD-m", "OCAS", "DCD", "MPU")}
-    words = ", ".join(f"{name} {g:.3g}x" for name, g in growth.items())
+    words = ", ".join(f"{name} {times(g, 1.0)}" for name, g in growth.items())
     checks = {name: g < growth["SGD-m"] for name, g in growth.items() if name != "SGD-m"}
     report.judge("scales", checks, f"Median growth of the time from C = 1 to 10: {words}.")
     judge_wins(report, "mpu", C, [("MPU", "DCD"), ("MPU", "OCAS")], scale)
