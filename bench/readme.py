@@ -17,12 +17,10 @@ from bench.kernel import classes, predict, regression
 from bench.ordinary import defaults
 from bench.ordinary import report as ordinary
 
-SUMMARIES: dict[str, Callable[[Results], str]] = {  # ordinary data first
-    module.NAME: module.summary
-    for module in (
-        ordinary, defaults, joint, sweep, scale, linear, classes, regression, predict, sequences,
-    )  # fmt: skip
-}
+PAGES = (  # ordinary data first
+    ordinary, defaults, joint, sweep, scale, linear, classes, regression, predict, sequences,
+)  # fmt: skip
+SUMMARIES: dict[str, Callable[[Results], str]] = {page.NAME: page.summary for page in PAGES}
 
 
 def refresh(path: Path = ROOT / "README.md") -> list[str]:
