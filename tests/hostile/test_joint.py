@@ -81,6 +81,7 @@ def check(X, y, s, bias, parameters):
     """Fit in several ways; hold every bound against every model's objective."""
     found, bounds, seen = [], [], X.toarray() if sparse.issparse(X) else X
     ways = [("sdca", 1), ("sdca", 4), ("sdca", 300), ("pegasos", 5), ("pegasos", 60)]
+    ways += [("newton", 2), ("newton", 100)]
     for solver, epochs in ways:
         model = PegasosClassifier(
             multiclass="joint", solver=solver, bias=bias, max_iter=epochs, tol=1e-12,

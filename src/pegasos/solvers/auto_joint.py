@@ -30,7 +30,7 @@ class JointRates(NamedTuple):
     growth: float = 0.8  # the power of 1 + kappa that the epochs go with
     steps: float = 18.0  # Newton: steps for the hinge
     smooth_steps: float = 6.5  # and for softmax
-    short_steps: float = 200.0  # quasi-Newton ones, for the hinge
+    short_steps: float = 110.0  # quasi-Newton ones, for the hinge
     smooth_short_steps: float = 60.0  # and for softmax
     answers: float = 0.4  # the part of the rows that answers, in the mean of all steps
     read: float = 0.3  # a value per class, in two passes

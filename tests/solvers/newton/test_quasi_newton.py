@@ -10,7 +10,7 @@ from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.newton import model as models
 from pegasos.solvers.newton.newton import Newton
-from pegasos.solvers.newton.quasi_newton import PAIRS, Memory, factor
+from pegasos.solvers.newton.quasi_newton import PAIRS, Memory, factor, own_curvatures
 from pegasos.state import from_data, to_data
 from tests.joint_problems import BIASES, draw_joint, targets
 from tests.reference.joint import optimum
@@ -63,6 +63,19 @@ def test_memory_forgets_with_the_smoothing_and_what_is_old():
 def test_a_block_without_curvature_is_damped():
     L = factor(np.array([[1.0, 1.0], [1.0, 1.0]]), np.zeros(2), 0.0)
     np.testing.assert_allclose(np.tril(L) @ np.tril(L).T, np.ones((2, 2)), atol=1e-6)
+
+
+@pytest.mark.fast
+def test_curvatures_of_a_class_are_never_negative():
+    T = np.random.default_rng(0).random((500, 3)) ** 8
+    T[::2, 1:] = 0.0
+    T[1::4, 0] *= 1e-17
+    for k in range(3):
+        found = own_curvatures(T, k)
+        assert (found >= 0.0).all()
+        np.testing.assert_allclose(found, T[:, k] - T[:, k] ** 2 / T.sum(axis=1), atol=1e-11)
+    assert not own_curvatures(T, 0)[::2].any()
+    assert not own_curvatures(np.zeros((2, 3)), 0).any()
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])

@@ -36,6 +36,7 @@ from pegasos.solvers.newton.path import some_of
 from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
+GENTLY = 0.5  # the first of them for quasi-Newton steps
 THIN, THINNEST = 0.05, 1e-9
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
@@ -122,7 +123,8 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
-    factor = SLOWLY if is_thin or model.has_failed else NARROWER
+    first = NARROWER if model.memory is None else GENTLY
+    factor = SLOWLY if is_thin or model.has_failed else first
     model.q = max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and is_thin:
         model.q = 0.0

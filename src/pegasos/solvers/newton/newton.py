@@ -18,7 +18,8 @@ the scores.
 
 Many rows begin with a tenth of them, drawn at random; wide data that are too few for that, with a
 larger lam (`path`). Several models run side by side, each at its own pace; those that are
-far ahead of the last wait for it.
+far ahead of the last wait for it. A joint loss is one model with K outputs and (d + 1) K unknowns
+(`joint_envelope`, `joint_hessian`); where these are many, steps are quasi-Newton (`quasi_newton`).
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
          Lasso problems. SIAM J. Optimization 28(1), 2018.
@@ -43,13 +44,22 @@ from pegasos.problem.objective import Costs, Problem, combination
 from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
 from pegasos.solvers.newton.equations import bias
-from pegasos.solvers.newton.model import NARROWER, PATIENCE, Model, narrow, relative_gap, step
+from pegasos.solvers.newton.model import (
+    LARGE,
+    NARROWER,
+    PATIENCE,
+    Model,
+    narrow,
+    relative_gap,
+    step,
+)
 from pegasos.solvers.newton.passes import write_scores
 from pegasos.solvers.newton.path import first_lam, next_lam
 from pegasos.solvers.offsets import part, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
+WIDE_OF_LARGE = 1.0  # the first of them for quasi-Newton steps
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
@@ -200,7 +210,8 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
     (n, d), y = shape(problem.rows), problem.costs.Y
     unit, K = unit_of(y, problem.costs.loss), y.shape[1]
     is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic | Softmax)
-    width = WIDE if A is None else WIDE_AFTER
+    wide = WIDE_OF_LARGE if is_joint(problem.costs.loss) and d * K > LARGE else WIDE
+    width = wide if A is None else WIDE_AFTER
     Z, alpha, B, D = (np.zeros((n, K)) for _ in range(4))
     model = Model(
         y=y, w=np.zeros((d, K)), b=np.zeros(K), Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, K)),

@@ -27,6 +27,7 @@ from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.path import some_of
 
 PAIRS = 30  # steps that are remembered
+ALONE = 1e-12  # of t_k, in all others: less is rounding
 FLOOR = 1e-8  # of a block's largest diagonal: damping, at least
 
 
@@ -86,16 +87,21 @@ def quasi_direction(
     size, K = memory.G.shape
     if (memory.count + 1).bit_count() == 1:
         memory.factors = np.empty((K, size, size))
-        total = T.sum(axis=1)
-        total[total == 0.0] = 1.0
         for k in range(K):
-            H = hessian(problem, columns, some_of(T[:, k] - T[:, k] ** 2 / total, columns))
+            H = hessian(problem, columns, some_of(own_curvatures(T, k), columns))
             add_penalty(terms, columns, H)
             lacking = lacking_of(terms, columns, H.diagonal()[:, None], G[:, [k]])[:size, 0]
             memory.factors[k] = factor(H[:size, :size], lacking, damping)
     memory.count += 1
     P = memory.direction()
     return P - P.mean(axis=1, keepdims=True)
+
+
+def own_curvatures(T: FloatArray, k: int) -> FloatArray:
+    """Return t_k - t_k^2 / |t| of every row, 0 where class k is alone."""
+    others = T.sum(axis=1) - T[:, k]
+    others[others <= ALONE * T[:, k]] = 0.0
+    return T[:, k] * np.divide(others, others + T[:, k], out=others, where=others > 0.0)
 
 
 def factor(H: FloatArray, lacking: FloatArray, damping: float) -> FloatArray:
