@@ -25,6 +25,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray, shape
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.bias import crossing
 from pegasos.problem.line import best_steps
 from pegasos.problem.objective import Problem
@@ -73,6 +74,7 @@ class OCAS(Options, Solver):
         state.Z = cuts.scores_of(problem, state.best)
         return state
 
+    @one_blas_thread
     def advance(self, problem: Problem, state: CutState) -> Advance:
         Z, mu = cuts.scores_of(problem, state.W), self.mu
         found: list[Betas | None] = []

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 from pegasos.data.rows import FloatArray, shape
 from pegasos.options import Options
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.objective import Problem
 from pegasos.solvers.cutting_plane import cuts
 from pegasos.solvers.cutting_plane.cuts import Betas, CutState
@@ -51,6 +52,7 @@ class SVMPerf(Options, Solver):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> CutState:
         return cuts.start(problem, self.name, previous)
 
+    @one_blas_thread
     def advance(self, problem: Problem, state: CutState) -> Advance:
         Z = cuts.scores_of(problem, state.W)
         found: list[Betas | None] = []
