@@ -12,7 +12,8 @@ every point of the line, so that P is that of the weights alone, and so are the 
 is a cut: two passes over the rows, one for scores and one for the plane.
 
 [FS08]  Franc, Sonnenburg. Optimized cutting plane algorithm for support vector machines. ICML 2008.
-        The paper is not at hand; its rule and mu = 0.1 are as its authors' software documents them.
+        The paper is not at hand: the rule (line search, cut near the best weights) is restated, and
+        not checked against its text; nor is mu = 0.1.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ objectives are not monotone. An epoch is a cut: two passes over the rows, one fo
 the plane.
 
 [Joa06]  Joachims. Training linear SVMs in linear time. KDD 2006. The paper is not at hand: the
-         method is derived here from what the planes are ([SSSC11] Sec. 1 compares with it).
+         method is derived from what the planes are, and not checked against its text. [SSSC11]
+         Sec. 1 and 7.1 compare with it.
 """
 
 from __future__ import annotations
