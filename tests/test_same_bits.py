@@ -35,6 +35,7 @@ def digest():
         (PegasosClassifier(random_state=0), np.asfortranarray(X), y),
         (PegasosClassifier(random_state=0), X, np.digitize(X[:, 0], [-1.0, 0.0, 1.0])),
         (PegasosClassifier(solver="pegasos", random_state=0, max_iter=3), wide, np.arange(30) % 2),
+        (PegasosClassifier(solver="ocas", max_iter=4), wide, np.arange(30) % 2),
     ]
     found = hashlib.sha256()
     for model, rows, targets in fits:

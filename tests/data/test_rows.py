@@ -11,6 +11,7 @@ from pegasos.data.rows import (
     CsrRows,
     DenseRows,
     add,
+    add_scaled,
     all_scores,
     as_rows,
     float_type,
@@ -165,6 +166,19 @@ def test_single_answers_agree_with_those_for_all_rows():
         add(rows, 2, np.array([-2.0]), v)
         np.testing.assert_allclose(v, 1.0 - 2.0 * X[2])
         assert square_norm(rows, 2) == pytest.approx(X[2] @ X[2])
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("dtype", [np.float64, np.int8])
+def test_rows_are_added_coordinate_by_coordinate(dtype):
+    X = numbers(dtype)
+    B, c = np.random.default_rng(2).random((5, 3)), np.array([1.0, -2.0, 0.5])
+    for rows in (as_rows(X), as_rows(csr(X))):
+        v, V = np.ones(5), np.ones((5, 3))
+        add_scaled(rows, 2, c[:1], B[:, 0].copy(), v)
+        add_scaled(rows, 2, c, B, V)
+        np.testing.assert_allclose(V, 1.0 + c * B * X[2].astype(np.float64)[:, None])
+        np.testing.assert_allclose(v, V[:, 0])
 
 
 @pytest.mark.fast

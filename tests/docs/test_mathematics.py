@@ -443,6 +443,28 @@ def test_16_worst_relative_gap_bounds_that_of_any_weighted_sum():
 # ---- the page itself
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_18_planes_lie_below_the_mean_loss_and_a_free_bias_drops_out(seed):
+    rng = np.random.default_rng(seed)
+    X, y, s = rng.standard_normal((20, 3)), rng.choice([-1.0, 1.0], 20), rng.integers(1, 4, 20)
+    beta, (w, v), b = rng.random(20), rng.standard_normal((2, 3)), rng.standard_normal()
+
+    def loss(w, b):
+        return s @ np.maximum(0.0, 1.0 - y * (X @ w + b)) / s.sum()
+
+    g, e = -(s * y * beta) @ X / s.sum(), s @ beta / s.sum()
+    assert loss(w, 0.0) >= e + g @ w
+    touching = (y * (X @ w) < 1.0).astype(float)
+    g, e = -(s * y * touching) @ X / s.sum(), s @ touching / s.sum()
+    assert loss(w, 0.0) == pytest.approx(e + g @ w)
+    assert loss(v, 0.0) >= e + g @ v
+    up, down = (s * beta)[y > 0.0].sum(), (s * beta)[y < 0.0].sum()
+    beta[y > 0.0] *= min(1.0, down / up)
+    beta[y < 0.0] *= min(1.0, up / down)
+    g, e = -(s * y * beta) @ X / s.sum(), s @ beta / s.sum()
+    assert loss(w, b) >= e + g @ w - 1e-12  # for every b
+
+
 def test_page_names_files_and_papers_that_exist():
     page, root = PAGE.read_text(), PAGE.parents[1]
     files = {path.as_posix() for path in (root / "src").rglob("*.py")}

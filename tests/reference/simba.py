@@ -4,7 +4,7 @@ import numpy as np
 
 
 def simba(X, nu, T, steps, draws):
-    """[HKS11] Algorithm 1: the first steps of T; return (p, u, sum of p, sum of w).
+    """[HKS11]: the first steps of T; return (p, u, sum of p, sum of w).
 
     `draws` are the random numbers in [0, 1) that choose i and j in turn.
     """

@@ -1,4 +1,4 @@
-"""SVM-Perf and OCAS: a cut by hand, their papers line by line, what cuts promise."""
+"""SVM-Perf and OCAS: a cut by hand, their rules written out, what cuts promise."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_a_cut_by_hand():
 @pytest.mark.fast
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_svm_perf_is_its_paper(bias, weighted):
+def test_svm_perf_is_the_rule_written_out(bias, weighted):
     drawn = draw(Hinge(), 2, weighted=weighted, bias=bias)
     solutions, values = reference.svm_perf(
         with_column(drawn), drawn.y[:, 0], drawn.weights, drawn.lam, 6, bias == "free"
@@ -73,7 +73,7 @@ def test_svm_perf_is_its_paper(bias, weighted):
 @pytest.mark.fast
 @pytest.mark.parametrize("bias", ["none", "regularized"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ocas_is_its_paper(bias, weighted):
+def test_ocas_is_the_rule_written_out(bias, weighted):
     drawn = draw(Hinge(), 4, weighted=weighted, bias=bias)
     found, values = reference.ocas(
         with_column(drawn), drawn.y[:, 0], drawn.weights, drawn.lam, 6, 0.1

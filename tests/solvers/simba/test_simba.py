@@ -1,4 +1,4 @@
-"""SIMBA: its paper step by step, unbiased columns, the slack, what is handed out."""
+"""SIMBA: its rule step by step, unbiased columns, the slack, what is handed out."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_slack_goes_to_the_largest_p(seed):
 
 @pytest.mark.fast
 @pytest.mark.parametrize("constant", [0.0, 0.7])
-def test_steps_are_those_of_the_paper(constant):
+def test_steps_are_those_of_the_rule(constant):
     drawn = draw(Hinge(), 3, n=25, d=4)
     y, X = drawn.y[:, 0], np.column_stack([drawn.X, np.full(25, constant)])
     longest, T = np.sqrt((X**2).sum(axis=1).max()), 400

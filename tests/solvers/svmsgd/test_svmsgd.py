@@ -1,4 +1,4 @@
-"""SVMSGD: steps by hand, the software's rule row by row, the search for t_0."""
+"""SVMSGD: steps by hand, the rule row by row, the search for t_0."""
 
 import numpy as np
 import pytest

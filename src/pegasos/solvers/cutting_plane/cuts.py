@@ -17,7 +17,7 @@ Bias. A penalised one is a constant feature. A free one leaves the programme: ma
 of its weights, with the numbers beta of the rows at the kink such that sum_i s_i y_i beta_i = 0, a
 cut is a plane below min_b of the mean loss. (The papers have no free bias.)
 
-Cuts that were not used for IDLE programmes are dropped, as [Joa06]'s implementation does.
+Cuts that were not used for IDLE programmes are dropped: memory does not grow with the cuts made.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ every point of the line, so that P is that of the weights alone, and so are the 
 is a cut: two passes over the rows, one for scores and one for the plane.
 
 [FS08]  Franc, Sonnenburg. Optimized cutting plane algorithm for support vector machines. ICML 2008.
-        The paper is not at hand; its rule and mu = 0.1 are as its authors' software documents them.
+        The paper is not at hand: the rule (line search, cut near the best weights) is restated, and
+        not checked against its text; nor is mu = 0.1.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray, shape
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.bias import crossing
 from pegasos.problem.line import best_steps
 from pegasos.problem.objective import Problem
@@ -73,6 +75,7 @@ class OCAS(Options, Solver):
         state.Z = cuts.scores_of(problem, state.best)
         return state
 
+    @one_blas_thread
     def advance(self, problem: Problem, state: CutState) -> Advance:
         Z, mu = cuts.scores_of(problem, state.W), self.mu
         found: list[Betas | None] = []

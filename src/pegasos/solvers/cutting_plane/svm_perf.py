@@ -12,7 +12,8 @@ objectives are not monotone. An epoch is a cut: two passes over the rows, one fo
 the plane.
 
 [Joa06]  Joachims. Training linear SVMs in linear time. KDD 2006. The paper is not at hand: the
-         method is derived here from what the planes are ([SSSC11] Sec. 1 compares with it).
+         method is derived from what the planes are, and not checked against its text. [SSSC11]
+         Sec. 1 and 7.1 compare with it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, ClassVar
 
 from pegasos.data.rows import FloatArray, shape
 from pegasos.options import Options
+from pegasos.parallel import one_blas_thread
 from pegasos.problem.objective import Problem
 from pegasos.solvers.cutting_plane import cuts
 from pegasos.solvers.cutting_plane.cuts import Betas, CutState
@@ -51,6 +53,7 @@ class SVMPerf(Options, Solver):
     def start(self, problem: Problem, seed: int, previous: Any | None) -> CutState:
         return cuts.start(problem, self.name, previous)
 
+    @one_blas_thread
     def advance(self, problem: Problem, state: CutState) -> Advance:
         Z = cuts.scores_of(problem, state.W)
         found: list[Betas | None] = []

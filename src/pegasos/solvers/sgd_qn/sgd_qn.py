@@ -12,11 +12,11 @@ margin. A row that has not tells nothing about the loss; the next one that has c
 since the last that had, in what it shows beyond lam. With h_j = lam throughout the gains are about
 1/(lam (t + t_0)), and the method is SVMSGD.
 
-Inverse gains add up, as in the authors' software since their erratum: the mean of curvatures is
-what second-order steps need, not the mean of their inverses, as in the paper. Neither text is at
-hand: the rule is derived here. h_j is held in [lam, MOST lam], so that gains fall like 1/t and the
-steps converge. The hinge has no curvature but at its kink: the scaling gains little with it. Rows
-come in a new random permutation per epoch.
+Inverse gains add up, as in the authors' later software: the mean of curvatures is what second-order
+steps need, not the mean of their inverses. Neither the paper nor its erratum is at hand: the rule
+is derived here, and MOST is ours. h_j is held in [lam, MOST lam], so that gains fall like 1/t and
+the steps converge. The hinge has no curvature but at its kink: the scaling gains little with it.
+Rows come in a new random permutation per epoch.
 
 [BBG09]  Bordes, Bottou, Gallinari. SGD-QN: careful quasi-Newton stochastic gradient descent. JMLR
          10, 2009; with Chang and Smith, erratum, JMLR 11, 2010.

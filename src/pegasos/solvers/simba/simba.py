@@ -20,10 +20,11 @@ steps, each with the nu of the model that the last one found, mean hinge / ||w||
 (docs/mathematics.md). It ends by itself after them. A free bias is a constant feature of the length
 of a typical row.
 
-The paper is not at hand: the steps are those of the method's published description, the rounds, the
-bias, the length and the dual point are ours.
+The paper is not at hand: the steps are restated, and not checked against its text ([CSS12] Sec. 4.1
+tells what they are: mirror descent on p, full slack, a row by p); the rounds, the bias, the length
+and the dual point are ours.
 
-[HKS11]  Hazan, Koren, Srebro. Beating SGD: learning SVMs in sublinear time. NIPS 2011. Algorithm 1.
+[HKS11]  Hazan, Koren, Srebro. Beating SGD: learning SVMs in sublinear time. NIPS 2011.
 [CSS12]  Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
          Sec. 4.1 compares with it.
 """

@@ -9,8 +9,8 @@ The gradient has a part that is sparse, the row's, and one that is not, lam w. T
 makes the second cost as little as the first, at a price of order eta^2. t_0 keeps the first steps
 from being too long: it is found on a sample, as the constant step that does best there.
 
-Differs from [Bot07]: rows come in a new random permutation per epoch. The software is known here by
-what it does, not from a paper; [PT13] compares with it.
+The software is not at hand: this is the rule as it is known, with a search for t_0 of our own. Rows
+come in a new random permutation per epoch, where [Bot07] takes them as they are ([PT13]).
 
 [Bot07]  Bottou. SVMSGD, software, 2007.
 [PT13]   Panagiotakopoulos, Tsampouka. The stochastic gradient descent for the primal L1-SVM
