@@ -80,6 +80,7 @@ def objective(model, X, y, s, bias):
 def check(X, y, s, bias, parameters):
     """Fit in several ways; hold every bound against every model's objective."""
     found, bounds, seen = [], [], X.toarray() if sparse.issparse(X) else X
+    labels = np.full(len(y), -1)  # those that some fit is certain of
     ways = [("sdca", 1), ("sdca", 4), ("sdca", 300), ("pegasos", 5), ("pegasos", 60)]
     ways += [("newton", 2), ("newton", 100)]
     for solver, epochs in ways:
@@ -94,6 +95,9 @@ def check(X, y, s, bias, parameters):
         assert exact <= WIDE(model.certificate_.primal) * (1 + WIDE(1e-15)), (solver, epochs)
         found.append(exact)
         bounds.append(model.certificate_.dual)
+        sure = np.where(model.certain(X), model.predict(X), -1)
+        assert np.all((sure < 0) | (labels < 0) | (sure == labels)), (solver, epochs)
+        labels = np.maximum(labels, sure)
     assert max(bounds) <= min(found) * (1 + WIDE(1e-15))
     return max(bounds), min(found)
 

@@ -16,6 +16,7 @@ from pegasos.solvers.pegasos.linear import Pegasos
 from pegasos.solvers.primal import run as primal
 from pegasos.solvers.primal.scaled_weights import SMALL, radius
 from tests.conftest import draw
+from tests.joint_problems import draw_joint
 from tests.reference import objective
 from tests.reference import pegasos as reference
 
@@ -366,3 +367,11 @@ def test_implicit_steps_on_a_batch_of_similar_rows_do_not_overshoot():
     state, _ = run_epochs(problem, Pegasos(batch_size=10), 5)
     W, _ = primal.last_weights(problem, state)
     assert (np.maximum(0.0, 1.0 - Y * (X @ W)) ** 2).mean() <= 2.0  # 1 at w = 0
+
+
+def test_a_warm_start_on_a_joint_loss_keeps_the_biases():
+    drawn = draw_joint("joint hinge", 2, "free", n=40, d=3, lam=0.05)
+    first = solve(drawn.problem, Pegasos(), Stopping(tol=1e-9, max_iter=5))
+    state = Pegasos().start(drawn.problem, 0, first.state)
+    assert np.array_equal(state.bias.offset, first.state.bias.offset)
+    assert np.abs(state.bias.offset).max() > 0.0

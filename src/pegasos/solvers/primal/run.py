@@ -19,6 +19,7 @@ from pegasos.data.order import (
     stretches_of,
 )
 from pegasos.data.rows import ORIGIN, Centre, FloatArray, shape
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.objective import Problem, combination, flat
 from pegasos.solvers.offsets import centred, seen, starting_biases
 from pegasos.solvers.primal.bias import (
@@ -98,7 +99,10 @@ def start(
         go_on_from(problem, state, previous)
     if problem.is_free:
         W, _ = own_weights(problem, state)
-        state.bias.offset[:] = starting_biases(problem, W)
+        if is_joint(problem.costs.loss) and isinstance(previous, PrimalState):
+            state.bias.offset[:] = previous.bias.offset
+        else:
+            state.bias.offset[:] = starting_biases(problem, W)
         if way == "free-bisection":
             state.search.due = FIRST_ROUND
     return state
