@@ -70,7 +70,7 @@ def costs_of(cost: Any) -> FloatArray:
     """Return a cost matrix as kernels take it, or say what is wrong with it."""
     try:
         found = np.array(cost, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.empty(0)
     if found.ndim != 2 or len(found) < 2 or found.shape[0] != found.shape[1]:
         raise InvalidParameter(
