@@ -58,7 +58,7 @@ def contestants() -> dict[str, object]:
 
 
 def classifier() -> PegasosClassifier:
-    return PegasosClassifier(C=10.0, random_state=0)
+    return PegasosClassifier(C=10.0, multiclass="ovr", random_state=0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import pytest
 from sklearn.base import clone
 
 from pegasos.errors import InvalidParameter
+from pegasos.problem.joint_losses import JointHinge, Softmax, zero_one
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.solvers.auto import Auto
 from pegasos.solvers.catalogue import (
@@ -172,3 +173,14 @@ def test_every_solver_is_entered_under_its_own_name_and_described(table):
         assert ability.what
         assert ability.use
         assert set(ability.biases) <= set(BIASES)
+
+
+@pytest.mark.parametrize("solver", ["sgd", "perceptron"])
+def test_solvers_without_joint_steps_refuse_joint_losses(solver):
+    with pytest.raises(InvalidParameter, match=f'"{solver}".*(has no loss|trains no joint|judged)'):
+        resolve(solver, Softmax(), "free")
+
+
+def test_a_way_to_the_bias_without_joint_steps_is_refused():
+    with pytest.raises(InvalidParameter, match='bias="free-search" trains no joint model'):
+        resolve("pegasos", JointHinge(zero_one(3)), "free-search")

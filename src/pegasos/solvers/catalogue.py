@@ -10,6 +10,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.kernels import KERNELS
 from pegasos.problem.losses import Hinge
 from pegasos.solvers import refusals
@@ -181,6 +182,8 @@ def resolve(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Sol
     refusals.check_solver_and_bias(found.name, bias, LINEAR_SOLVERS[found.name].biases)
     refusals.check_bias_and_loss(bias, loss)
     _check_ability(found, loss, has_weights, LINEAR_SOLVERS)
+    if is_joint(loss):
+        refusals.check_joint_and_solver(found.name, bias, takes_joint(found, bias))
     if isinstance(found, SGD):
         refusals.check_variant_and_loss(found.variant, loss)
     if isinstance(found, Pegasos | SGD):

@@ -4,7 +4,7 @@ Maximises   D(a) = 1/S sum_i s_i gain(a_i) - lam/2 ||w(a)||^2,   w(a) = 1/(lam S
 
 Rows come in a new random permutation per epoch. w = w(a) is maintained, so a step costs one
 product with x_i and, if a_i moves, one addition of x_i. No step size: each step is the exact
-maximum along its coordinate (`problem.losses.dual_step`).
+maximum along its coordinate, or over all numbers of a row of a joint loss (`coordinate`).
 
 Free bias: the score is <w, x_i> + c + beta, where the coordinate beta is penalised around a centre
 c that moves onto the present bias after every epoch (proximal point, or method of multipliers; c is
