@@ -9,7 +9,7 @@ nearly the same number of steps whatever C and the units, but a step costs d x d
 for tall data. Seconds are predicted for both, on one core, from what `python -m bench.choice`
 measures; the numbers below are its result.
 
-One model of several classes (a joint loss) is for SDCA.
+One model of several classes (a joint loss) has predictions of its own (`auto_joint`).
 
 Predictions can be wrong. A run of SDCA that has taken as long as Newton's method was expected to
 take, and is not about to end, goes on with that from where it is.

@@ -24,7 +24,7 @@ class JointRates(NamedTuple):
 
     value: float = 0.5  # SDCA: a value of a row, per class
     row: float = 140.0  # a step of the hinge, per class
-    smooth_row: float = 800.0  # and of softmax
+    smooth_row: float = 300.0  # and of softmax
     epoch: float = 200_000.0  # an epoch, whatever the data
     epochs: float = 12.0  # to 1e-3 at kappa = 0
     growth: float = 0.8  # the power of 1 + kappa that the epochs go with
