@@ -8,8 +8,11 @@ import pytest
 from sklearn.base import clone
 
 from pegasos import (
+    MPU,
     SDCA,
     SGD,
+    SGDQN,
+    SVMSGD,
     BatchPerceptron,
     Decomposition,
     KernelPegasos,
@@ -42,7 +45,10 @@ from tests.reference import objective
 from tests.reference import pegasos as reference
 from tests.reference.kernel_optimum import kernel_optimum
 
-LINEAR = [Pegasos(output="last"), Pegasos(3, output="average"), SGD(), SDCA(), Perceptron()]
+LINEAR = [
+    Pegasos(output="last"), Pegasos(3, output="average"), SGD(), SDCA(), Perceptron(), MPU(),
+    SVMSGD(), SGDQN(),
+]  # fmt: skip
 KERNEL = [
     KernelPegasos(output="last"), KernelPegasos(3, output="average"), KernelSDCA(),
     BatchPerceptron(), KernelPerceptron(), Decomposition(working_set=2),
@@ -356,6 +362,15 @@ def test_what_makes_no_sense_is_refused(parameters, message):
     for Estimator in (PegasosClassifier, KernelPegasosClassifier):
         with pytest.raises(InvalidParameter, match=message):
             Estimator(**parameters).fit(X, y)
+
+
+@pytest.mark.fast
+def test_steps_that_no_run_reaches_leave_empty_records_of_what_is_always_known():
+    X, y, _, _ = data()
+    records = PegasosClassifier(record=Recorder([10**9])).fit(X, y).records_
+    assert {name: len(known) for name, known in records.items()} == {
+        "step": 0, "rows_visited": 0, "seconds": 0, "objective": 0,
+    }  # fmt: skip
 
 
 @pytest.mark.fast

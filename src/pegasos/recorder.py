@@ -28,8 +28,10 @@ class Recorder:
     """Record what a fit's model is worth after chosen numbers of steps: `records_` of estimators.
 
     A step is what the solver's paper calls one: a row, a mini-batch (Pegasos), a pair (SMO). Of
-    solvers that work on many rows at once ("newton", "lasvm", "decomposition" with larger working
-    sets; "sdca" on large sparse data), the first model at or after a chosen step is recorded.
+    solvers that work on many rows at once ("newton", "svm_perf", "ocas", "simba" by its rounds,
+    "lasvm", "decomposition" with larger working sets; "sdca" on large sparse data), the first model
+    at or after a chosen step is recorded. The objective is that of the `C` given, also where a
+    solver is given another measure and certifies its own problem (`lam_`).
 
     Parameters
     ----------
@@ -138,8 +140,10 @@ class Recording:
 
 
 def as_dict(moments: Sequence[Moment]) -> dict[str, FloatArray]:
-    """Return one array per quantity that is known."""
+    """Return one array per quantity that is known; without records, those that always are."""
     columns = {f.name: [getattr(m, f.name) for m in moments] for f in fields(Moment)}
+    if not moments:
+        columns = {name: columns[name] for name in ("step", "rows_visited", "seconds", "objective")}
     return {name: np.array(known) for name, known in columns.items() if None not in known}
 
 

@@ -129,6 +129,7 @@ BAD = [
     ({"domain": "l1"}, "needs a radius"),
     ({"domain": "all", "radius": 1.0}, "has no radius"),
     ({"domain": L1Ball(0.0)}, "radius must be a positive"),
+    ({"domain": L1Ball(1.0), "radius": 2.0}, "has its own extent"),
     ({"algorithm": "seg", "domain": "l2", "radius": 1.0}, "Entropy needs L1Ball"),
     ({"epochs": 0}, "epochs must be"),
     ({"epochs": None}, "epochs must be"),

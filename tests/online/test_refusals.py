@@ -82,6 +82,21 @@ def test_a_wrong_gradient_fails_the_tangent_test(value, gradient, says):
         check_cost(CustomCost(value, gradient), 3)
 
 
+def test_a_cost_with_less_penalty_than_it_says_fails_the_tangent_test():
+    def value(w):
+        return abs(w).sum() + 0.5 * (w @ w)
+
+    def gradient(w):
+        return np.sign(w) + w
+
+    check_cost(CustomCost(value, gradient, lam=1.0), 3)
+    with pytest.raises(InvalidParameter, match="contains less of lam/2 .* than its lam=1.1"):
+        check_cost(CustomCost(value, gradient, lam=1.1), 3)
+    for lam in (-1.0, np.nan, np.inf, "1"):
+        with pytest.raises(InvalidParameter, match="lam of a cost must be"):
+            Learner(rule_named("sgd"), 3).see(CustomCost(value, gradient, lam=lam))
+
+
 def test_right_gradients_pass_the_tangent_test():
     check_cost(CustomCost(lambda w: w @ w, lambda w: 2.0 * w), 3)
     check_cost(CustomCost(lambda w: abs(w).max(), lambda w: np.sign(w) * (abs(w) == abs(w).max())

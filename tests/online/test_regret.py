@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pegasos.errors import InvalidData
 from pegasos.online import (
     Box,
     CustomCost,
     Entropy,
+    Euclidean,
     Everywhere,
     L1Ball,
     L2Ball,
@@ -26,6 +28,7 @@ from pegasos.online import (
     rule_named,
 )
 from pegasos.online.conjugates import support
+from pegasos.online.tally import EPS, PULL
 from tests.reference.projections import constraints
 
 ROUNDING = 1e-6  # of Clarabel's answer
@@ -212,3 +215,39 @@ def test_rounding_of_the_cost_is_within_its_doubt(name, size):
     regret = learner.regret()
     assert abs(Fraction(regret.cost) - exact) <= Fraction(regret.doubt)
     assert regret.doubt <= 1e-9 * regret.cost
+
+
+@pytest.mark.fast
+def test_negative_costs_leave_room_on_the_upper_side():
+    cost = CustomCost(lambda w: -1e3 * w[0] - 5.0, lambda w: np.array([-1e3, 0.0]))
+    learner = Learner(rule_named("pgd", radius=1.0), 2)
+    for _ in range(50):
+        learner.see(cost)
+    regret = learner.regret([cost] * 50)
+    assert regret.best_lower <= -50 * 1005.0 <= regret.best_upper
+
+
+@pytest.mark.fast
+def test_a_penalty_that_cancels_in_the_gradient_counts_in_what_rounding_may_do():
+    rng = np.random.default_rng(0)
+    learner, exact = Learner(Mirror(Euclidean(), L2Ball(1e9), constant(1e-9)), 3), [Fraction(0)] * 3
+    for _ in range(20):
+        lam, tiny = float(rng.random()), 1e-18 * rng.standard_normal(3)
+        w = learner.w
+        g = lam * w + tiny
+        own = [Fraction(a) - Fraction(lam) * Fraction(b) for a, b in zip(g, w, strict=True)]
+        exact = [a + b for a, b in zip(exact, own, strict=True)]
+        learner.see(CustomCost(lambda w, g=g: g @ w, lambda w, g=g: g, lam))
+        learner.state.w[:] = rng.standard_normal(3)  # as if steps were long
+    error = max(abs(float(a - Fraction(b))) for a, b in zip(exact, learner.state.pull, strict=True))
+    room = 2.0 * (20.0 + 16.0) * EPS * learner.state.sums[PULL]
+    assert 0.0 < error <= room
+
+
+@pytest.mark.fast
+def test_costs_other_than_those_seen_are_refused_where_tangents_contradict():
+    X, y, _, _, _ = stream(5)
+    learner = Learner(rule_named("smd", radius=2.0), X.shape[1])
+    learner.see_rows(row_costs(X, y)).see_rows(row_costs(X, -y))
+    with pytest.raises(InvalidData, match="not the costs that were seen"):
+        learner.regret(row_costs(X * 1e3, np.where(X[:, 0] > 0.0, 1.0, -1.0)))

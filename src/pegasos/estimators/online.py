@@ -67,6 +67,11 @@ class OnlineEstimator(BaseEstimator):
         if self.domain is None:
             return None
         if not isinstance(self.domain, str):
+            if self.radius is not None:
+                raise InvalidParameter(
+                    f"domain={self.domain!r} has its own extent; got radius={self.radius!r} too. "
+                    'Leave radius out, or use domain="l2" or "l1".'
+                )
             return self.domain
         one_of(self.domain, "domain", DOMAINS)
         if self.domain == "all":

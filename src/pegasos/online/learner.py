@@ -34,9 +34,10 @@ from pegasos.online.tally import (
     length,
     new_state,
 )
-from pegasos.online.tangents import checked_answer
+from pegasos.online.tangents import checked_answer, checked_penalty
 from pegasos.problem.objective import VALUES_PER_CALL
 
+CONTRADICTION = 1e-9  # of the bounds: more than what users' own functions may round
 RECORDS_PER_DECADE = 16  # of steps, in the history of a pass over rows
 
 
@@ -116,7 +117,7 @@ class Learner:
         """Be shown a cost, pay for the point played, and move; return what was paid."""
         w, memory, total, pull, sums, room, _ = self.state
         f, g = checked_answer(cost, w)
-        lam = float(getattr(cost, "lam", 0.0))
+        lam = checked_penalty(cost)
         own, square = g - lam * w, inner(w, w)
         product = inner(own, w)
         size = abs(f) + 0.5 * lam * square + inner(np.abs(own), np.abs(w))
@@ -125,7 +126,7 @@ class Learner:
         sums[DOUBT] += 16.0 * EPS * size
         sums[TANGENT] += f - 0.5 * lam * square - product
         sums[TANGENT_SIZE] += size * (1.0 + len(w))  # products of d terms round d times
-        sums[PULL] += length(own)
+        sums[PULL] += length(own) + lam * math.sqrt(square)  # g - lam w may cancel
         sums[LAM] += lam
         sums[LEAST_LAM] = min(sums[LEAST_LAM], lam)
         sums[AT_ZERO] = math.inf  # not asked for
@@ -226,8 +227,8 @@ class Learner:
             seen = list(costs)
             if len(seen) != self.steps:
                 raise InvalidData(f"{len(seen)} costs were passed, {self.steps} were seen.")
-            paid = min(math.fsum(c.value(u) for c in seen) for u in (self.average, self.w))
-            return replace(known, best_upper=min(known.best_upper, paid * (1.0 + 32.0 * EPS)))
+            paid = min(self._paid_at(u, seen) for u in (self.average, self.w))
+            return _consistent(replace(known, best_upper=min(known.best_upper, paid)))
         counts = np.full(costs.n, self.steps / costs.n) if counts is None else np.asarray(counts)
         if counts.shape != (costs.n,) or not math.isclose(counts.sum(), self.steps):
             raise InvalidData(
@@ -236,11 +237,30 @@ class Learner:
             )
         best = best_fixed_point(costs, self.rule.within, counts / self.steps, self.average, tol=tol)
         room = 4.0 * EPS * self.steps * best.upper  # of the product
-        return replace(
+        found = replace(
             known,
             best_lower=max(known.best_lower, self.steps * best.lower - room),
             best_upper=min(known.best_upper, self.steps * best.upper + room),
         )
+        return _consistent(found)
+
+    def _paid_at(self, u: FloatArray, seen: list[Cost]) -> float:
+        """Return what one point costs in all, at most: u may be outside the set by rounding."""
+        answers = [checked_answer(cost, u) for cost in seen]
+        size = math.fsum(abs(f) + inner(np.abs(g), np.abs(u)) for f, g in answers)
+        return math.fsum(f for f, _ in answers) + (4.0 * len(u) + 32.0) * EPS * size
+
+
+def _consistent(found: Regret) -> Regret:
+    """Return what was found; refuse costs that cannot be those that were seen."""
+    size = abs(found.best_lower) + abs(found.best_upper)
+    if found.best_lower - found.best_upper > CONTRADICTION * size:
+        raise InvalidData(
+            "these are not the costs that were seen: their best fixed point would cost "
+            f"{found.best_upper:.6g}, and tangents of those seen say {found.best_lower:.6g} or "
+            "more. Pass all rows that were played, each as often as it was seen."
+        )
+    return found
 
 
 def _mark(k: int) -> int:

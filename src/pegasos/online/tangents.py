@@ -13,6 +13,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidParameter
 from pegasos.online.sets import Everywhere, checked_set, nearest
+from pegasos.problem.scaling import is_number, shown
 
 POINTS = 12
 NEAR = 1e-4  # distance of the nearest points that are compared
@@ -45,6 +46,7 @@ def check_cost(cost: Any, d: int, within: Any = None, seed: int = 0) -> None:
     scales = 10.0 ** rng.uniform(-1.0, 1.0, POINTS)
     points = [nearest(within, scale * rng.standard_normal(d)) for scale in scales]
     points[0] = nearest(within, np.zeros(d))
+    lam = checked_penalty(cost)
     for w in points:
         f, g = checked_answer(cost, w)
         step = NEAR * (1.0 + np.linalg.norm(w))
@@ -53,7 +55,7 @@ def check_cost(cost: Any, d: int, within: Any = None, seed: int = 0) -> None:
         around = [nearest(within, w + sign * v) for v in nearby for sign in (-1.0, 1.0)]
         for u in [*points, *around]:
             height, _ = checked_answer(cost, u)
-            rise = float(g @ (u - w))
+            rise = float(g @ (u - w) + 0.5 * lam * ((u - w) @ (u - w)))
             excess = f + rise - height
             if excess > 1e-9 * (abs(f) + abs(height) + abs(rise)) + 1e-12:
                 raise InvalidParameter(_blame(cost, w, u, excess))
@@ -72,18 +74,31 @@ def checked_answer(cost: Any, w: FloatArray) -> tuple[float, FloatArray]:
     return float(f), g
 
 
+def checked_penalty(cost: Any) -> float:
+    """Return how much of lam/2 ||w||^2 a cost says that it contains; refuse what cannot be."""
+    lam = getattr(cost, "lam", 0.0)
+    if not is_number(lam) or not 0.0 <= lam < np.inf:
+        raise InvalidParameter(
+            f"lam of a cost must be a finite number, 0 or more; got {shown(lam)}. It tells how "
+            "much of lam/2 ||w||^2 the cost contains; leave it out if that is not known."
+        )
+    return float(lam)
+
+
 def _blame(cost: Any, w: FloatArray, u: FloatArray, excess: float) -> str:
     """Say whether gradient or value is to blame for a tangent above the cost."""
-    g = checked_answer(cost, w)[1]
+    f, g = checked_answer(cost, w)
     h = 1e-5 * (1.0 + float(np.linalg.norm(w)))
     towards = (u - w) / (np.linalg.norm(u - w) or 1.0)
-    here = float(cost.value(w))
-    left = (here - float(cost.value(w - h * towards))) / h
-    right = (float(cost.value(w + h * towards)) - here) / h
+    left = (f - float(cost.value(w - h * towards))) / h
+    right = (float(cost.value(w + h * towards)) - f) / h
     claimed = float(g @ towards)
     margin = 1e-3 * (abs(left) + abs(right)) + 1e-6
     what = f"a tangent lies {excess:.3g} above the cost, so nothing could be certified."
     if min(left, right) - margin <= claimed <= max(left, right) + margin:
+        rise = f + float(g @ (u - w)) - float(cost.value(u))
+        if checked_penalty(cost) > 0.0 and rise <= 1e-9 * (abs(f) + abs(rise)) + 1e-12:
+            return f"the cost contains less of lam/2 ||w||^2 than its lam={cost.lam:g}: {what}"
         return f"the cost is not convex: {what} Gradient and value do match."
     return (
         f"gradient does not match value: {what} Along a direction the gradient has slope "

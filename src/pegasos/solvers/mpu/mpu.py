@@ -144,12 +144,15 @@ class MPU(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: MpuState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: MpuState, most: int) -> Advance:
         first, problem = state.position, seen(problem, state.centre)
         if first == 0:
             permute(state.order, state.stretches, state.idle, NEVER_IDLE, state.random)
             state.met[:] = 0.0
         _, length = blocks(problem.rows)[0]
-        order = state.order[first : first + length]
+        order = state.order[first : first + min(length, most)]
         mpu_pass(problem, order, state.square_norms, run_of(state))
         state.position += len(order)
         if state.position < len(state.order):

@@ -121,11 +121,15 @@ class SGDQN(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: SgdQnState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: SgdQnState, most: int) -> Advance:
         first = state.position
         if first == 0:
             runs.draw_epoch(state)
         _, length = blocks(problem.rows)[0]
-        order, skip = state.order[first : first + length], runs.skip_of(problem, self.skip)
+        order = state.order[first : first + min(length, most)]
+        skip = runs.skip_of(problem, self.skip)
         sgd_qn_pass(problem, order, skip, runs.run_of(state), coordinates_of(state))
         state.position += len(order)
         ends_epoch = state.position == len(state.order)

@@ -78,11 +78,14 @@ class SVMSGD(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: SkipState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: SkipState, most: int) -> Advance:
         first, problem = state.position, seen(problem, state.centre)
         if first == 0:
             runs.draw_epoch(state)
         _, length = blocks(problem.rows)[0]
-        order = state.order[first : first + length]
+        order = state.order[first : first + min(length, most)]
         svmsgd_pass(problem, order, runs.skip_of(problem, self.skip), runs.run_of(state))
         state.position += len(order)
         ends_epoch = state.position == len(state.order)
