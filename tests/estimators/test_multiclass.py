@@ -159,6 +159,14 @@ def test_a_warm_start_goes_on_from_a_joint_fit(iris):
     assert model.set_params(multiclass="joint").fit(*iris).certificate_.is_within_tol
 
 
+@pytest.mark.parametrize("ways", [("ovr", "joint"), ("joint", "ovr")])
+def test_a_warm_start_begins_afresh_if_classes_are_trained_another_way(iris, ways):
+    before, after = ways
+    model = fitted(iris, solver="newton", warm_start=True, multiclass=before)
+    model.set_params(multiclass=after).fit(*iris)
+    assert np.array_equal(model.coef_, fitted(iris, solver="newton", multiclass=after).coef_)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_a_stream_takes_joint_steps(iris, loss):
     X, y = iris

@@ -40,6 +40,7 @@ from pegasos.problem.objective import Problem, weight
 MOST_WORK = 1e8  # rows times pairs of classes: beyond, nothing is said about biases
 TURNS = 60  # Newton steps, at most; as many doublings before
 REACH = 1e100  # no bias is looked for beyond
+NEAR = 0.01  # of a bound's distance from the bias at hand: a step that gains less is the last
 
 
 class Rows(NamedTuple):
@@ -132,7 +133,8 @@ def write_bounds(costs, rows, limit, b, above):  # type: ignore[no-untyped-def]
 @compiled
 def bound(costs, rows, some, pair, limit, start):  # type: ignore[no-untyped-def]
     """Return where the sum over rows exceeds the limit, or a little beyond; infinity if nowhere."""
-    delta, step = start, 1.0
+    delta = start
+    step = min(1.0, max(rows.rho.mean(), 1e-9 * (1.0 + abs(start))))  # about as far as it is
     height, slope = total(costs, rows, some, pair, delta)
     while height < limit:
         delta, step = delta + step, 2.0 * step
@@ -141,7 +143,7 @@ def bound(costs, rows, some, pair, limit, start):  # type: ignore[no-untyped-def
         height, slope = total(costs, rows, some, pair, delta)
     for _ in range(TURNS):  # convex: from the right, Newton steps stay there
         following = delta - (height - limit) / slope if slope > 0.0 else delta
-        if not following < delta - 1e-9 * abs(delta):
+        if not following < delta - NEAR * abs(delta - start):
             break
         height_there, slope_there = total(costs, rows, some, pair, following)
         if height_there < limit:  # rounding

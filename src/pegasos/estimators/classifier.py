@@ -111,8 +111,9 @@ class PegasosClassifier(Classification, LinearEstimator):
         Factors on the weights of the rows by class. "balanced" gives every class the same total
         weight, sample weights included.
     warm_start : bool, default=False
-        Continue from the last fit, if rows and classes number the same (the penalty, the tolerance
-        or even the labels may have changed). Otherwise start afresh.
+        Continue from the last fit, if rows and classes number the same and are trained in the same
+        way, jointly or not (the penalty, the tolerance or even the labels may have changed).
+        Otherwise start afresh.
     n_jobs : int, optional
         Limit on the threads of a fit and of predictions; None and -1 mean all cores. Models are the
         same, to the last bit, whatever their number.
@@ -256,8 +257,8 @@ class PegasosClassifier(Classification, LinearEstimator):
         )
         solution = solved(
             self, problem, parameters.solver, stopping, callbacks,
-            previous=previous_state(self, Y), decided=labels.settled,
-            recording=recording_for(self, problem, labels),
+            previous=previous_state(self, Y, is_joint=labels.kind == "joint"),
+            decided=labels.settled, recording=recording_for(self, problem, labels),
         )  # fmt: skip
 
         keep(

@@ -47,10 +47,14 @@ def state_found(estimator: Any, solution: Solution) -> dict[str, Any]:
     return {"_ball": solution.ball, "_state": state, "_stream": None}
 
 
-def previous_state(estimator: Any, Y: FloatArray) -> Any | None:
-    """Return the state to continue from: that of the last fit, if the shapes agree."""
+def previous_state(estimator: Any, Y: FloatArray, *, is_joint: bool = False) -> Any | None:
+    """Return the state to continue from: that of the last fit, if shapes and meaning agree."""
     state = vars(estimator).get("_state") if estimator.warm_start else None
     if state is None:
+        return None
+    labels = vars(estimator).get("_labels")
+    was_joint = labels is not None and labels.kind == "joint"
+    if was_joint != is_joint:  # dual numbers of a joint loss are no use to models side by side
         return None
     d = np.atleast_2d(estimator.coef_).shape[1]
     A = state.A  # the perceptron has no dual numbers to go on from
