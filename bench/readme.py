@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import linear, scale, sweep
+from bench import joint, linear, scale, sequences, sweep
 from bench.harness.files import ROOT
 from bench.harness.results import Results
 from bench.kernel import classes, predict, regression
 from bench.ordinary import defaults
 from bench.ordinary import report as ordinary
 
-SUMMARIES: dict[str, Callable[[Results], str]] = {  # ordinary data first
-    module.NAME: module.summary
-    for module in (ordinary, defaults, sweep, scale, linear, classes, regression, predict)
-}
+PAGES = (  # ordinary data first
+    ordinary, defaults, joint, sweep, scale, linear, classes, regression, predict, sequences,
+)  # fmt: skip
+SUMMARIES: dict[str, Callable[[Results], str]] = {page.NAME: page.summary for page in PAGES}
 
 
 def refresh(path: Path = ROOT / "README.md") -> list[str]:

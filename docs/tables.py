@@ -64,8 +64,11 @@ def abilities(solvers: dict[str, Ability]) -> str:
     head = ["solver", "losses", "bias", "sample weights", "sparse rows", "several models"]
     head += ["`partial_fit`", "approaches the optimum"]
     has_kernels = any(ability.kernels for ability in solvers.values())
+    has_joint = any(ability.joint_biases for ability in solvers.values())
     if has_kernels:
         head += ["kernels"]
+    if has_joint:
+        head += ["classes jointly, with bias"]
     rows = [
         [
             f'`"{name}"`',
@@ -82,6 +85,7 @@ def abilities(solvers: dict[str, Ability]) -> str:
                 ),
             ),
             *([every(ability.kernels, KERNELS)] if has_kernels else []),
+            *([listed(ability.joint_biases) or "no"] if has_joint else []),
         ]
         for name, ability in solvers.items()
     ]

@@ -67,6 +67,29 @@ def test_unknown_tag_is_an_error():
 
 
 @pytest.mark.fast
+def test_tags_that_register_nothing_have_the_default():
+    @by_tag
+    def double(tag, x):
+        """Double a number."""
+
+    @double.register(Plus)
+    def _(tag, x):
+        return 2.0 * (x + tag.term)
+
+    @double.otherwise
+    def _(tag, x):
+        return 2.0 * x
+
+    @compiled
+    def doubled(tag, x):
+        return double(tag, x)
+
+    for function in (double, doubled):
+        assert function(Plus(1.0), 3.0) == 8.0
+        assert function(Times(5.0), 3.0) == 6.0
+
+
+@pytest.mark.fast
 def test_tag_registered_late_is_found_by_compiled_code():
     class Minus(NamedTuple):
         term: float

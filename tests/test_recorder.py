@@ -30,6 +30,7 @@ from pegasos.data.rows import as_rows
 from pegasos.errors import InvalidData, InvalidParameter, ToleranceNotReached
 from pegasos.kernel_matrix.gram import Gram
 from pegasos.kernel_matrix.kernelized import Cross
+from pegasos.kernel_matrix.store import RowStore
 from pegasos.problem.kernels import Gaussian
 from pegasos.problem.losses import Hinge, value
 from pegasos.problem.objective import Costs, Weights, make_problem
@@ -39,6 +40,7 @@ from pegasos.solve import Run, solve
 from tests.conftest import draw
 from tests.reference import objective
 from tests.reference import pegasos as reference
+from tests.reference.kernel_optimum import kernel_optimum
 
 LINEAR = [Pegasos(output="last"), Pegasos(3, output="average"), SGD(), SDCA(), Perceptron()]
 KERNEL = [
@@ -104,6 +106,10 @@ def test_looking_at_a_linear_run_changes_no_bit_of_it(solver, bias):
     ]
 
 
+def solver_rows(solver):
+    return getattr(solver, "batch_size", 1)
+
+
 @pytest.mark.parametrize("bias", ["none", "free"])
 @pytest.mark.parametrize("solver", KERNEL, ids=str)
 def test_looking_at_a_kernel_run_changes_no_more_than_rounding(solver, bias):
@@ -116,7 +122,32 @@ def test_looking_at_a_kernel_run_changes_no_more_than_rounding(solver, bias):
     counts = [moment.evaluations for moment in seen.moments]
     assert counts == sorted(counts)
     assert counts[-1] <= 30 * 30
+    used = [moment.kernel_rows for moment in seen.moments]
+    if isinstance(solver, KernelPerceptron):
+        assert set(used) == {None}
+    else:  # a step uses one row at most, SMO two with a bias
+        per_step = (
+            2 if isinstance(solver, Decomposition) and bias == "free" else solver_rows(solver)
+        )
+        assert used == sorted(used)
+        assert all(0 <= m.kernel_rows <= per_step * m.step for m in seen.moments)
+        assert used[1] > 0
     assert len(counts) >= 3
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("solver", [KernelPegasos(output="last"), Decomposition(working_set=2)])
+def test_looking_is_not_counted(solver):
+    # A store with room for few rows: scores for records need values that are not in it.
+    counts = []
+    for steps in ([60], range(61)):
+        _, problem = kernel_problem(n=60)
+        problem.rows.kept = RowStore(60, problem.rows.store[:8].copy())
+        found = followed(problem, solver, steps, Stopping(tol=1e-9, max_steps=60))
+        counts.append((found.moments[-1].evaluations, problem.rows.misses))
+    (once, misses), (always, all_misses) = counts
+    assert always <= once  # blocks ahead of the steps end at the next record
+    assert all_misses <= misses
 
 
 @pytest.mark.fast
@@ -145,7 +176,7 @@ def test_what_is_asked_for_is_what_is_handed_out(output, bias):
     drawn = draw(Hinge(), 4, bias=bias)
     solver = Pegasos(output=output)
     exact = solve(drawn.problem, SDCA(), Stopping(tol=1e-9, max_iter=10_000)).certificate
-    for steps in (1, 17, 30, 100):
+    for steps in (1, 17, 30, 100, 450, 613, 800):  # earlier certificates were of better models, too
         limits = Stopping(tol=1e-9, max_steps=steps)
         found = followed(drawn.problem, solver, [steps], limits, seed=3)
         assert found.outcome is Outcome.STEPS
@@ -158,6 +189,22 @@ def test_what_is_asked_for_is_what_is_handed_out(output, bias):
         assert certificate.primal >= exact.dual
 
 
+@pytest.mark.parametrize("bias", ["none", "free"])
+@pytest.mark.parametrize("output", ["last", "average"])
+def test_what_is_asked_for_of_a_kernel_is_what_is_handed_out(output, bias):
+    drawn, problem = kernel_problem(bias=bias, seed=4)
+    K = np.exp(-0.3 * ((drawn.X[:, None] - drawn.X[None]) ** 2).sum(axis=2))
+    for steps in (7, 45, 90):
+        limits = Stopping(tol=1e-9, max_steps=steps)
+        found = followed(problem, KernelPegasos(output=output), [steps], limits, seed=3)
+        B, b, y = found.W[:, 0], found.b[0], drawn.y[:, 0]
+        primal = 0.025 * B @ K @ B + np.maximum(0.0, 1.0 - y * (K @ B + b)).mean()
+        assert found.certificate.primal == pytest.approx(primal, rel=1e-6)
+        assert found.moments[0].objective == pytest.approx(primal, rel=1e-9)
+        best, _ = kernel_optimum(K, y, drawn.weights, 0.05, "hinge", bias)
+        assert found.certificate.dual - 1e-6 <= best <= found.certificate.primal + 1e-6
+
+
 @pytest.mark.fast
 def test_an_earlier_better_model_is_not_handed_out_where_the_last_is_asked_for():
     drawn = draw(Hinge(), 5)
@@ -168,6 +215,23 @@ def test_an_earlier_better_model_is_not_handed_out_where_the_last_is_asked_for()
         primal = found.certificate.primal
         worse, before = worse + (primal > before), primal
     assert worse > 0  # an objective that only falls would be that of the best one so far
+
+
+@pytest.mark.fast
+def test_the_tail_inside_an_epoch_counts_the_part_that_is_behind():
+    # The sum of all steps over lam times the weight of the rows met: for the first three epochs
+    # the tail is the whole run, and its average the last iterate.
+    drawn, problem = kernel_problem(seed=8)
+    linear = drawn.problem
+    for posed, last, tail in (
+        (linear, Pegasos(output="last"), Pegasos()),
+        (problem, KernelPegasos(output="last"), KernelPegasos()),
+    ):
+        limits = Stopping(tol=1e-9, max_steps=77)
+        first = followed(posed, last, [40, 55, 77], limits)
+        other = followed(posed, tail, [40, 55, 77], limits)
+        for one, two in zip(first.moments, other.moments, strict=True):
+            assert two.objective == pytest.approx(one.objective, rel=1e-9)
 
 
 @pytest.mark.fast

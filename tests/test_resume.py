@@ -59,6 +59,7 @@ from pegasos.solvers.sgd_qn import sgd_qn
 from pegasos.solvers.simba import simba
 from pegasos.solvers.svmsgd import svmsgd
 from pegasos.state import to_data
+from tests.joint_problems import draw_joint
 
 HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
@@ -105,6 +106,12 @@ def linear(solver, bias="free", loss=None, limits=LIMITS, **options):
     return problem, resolve(solver, loss, bias), limits
 
 
+def joint(solver, bias="free", name="joint hinge"):
+    kind = "free" if bias.startswith("free") else bias
+    drawn = draw_joint(name, 5, kind, n=60, d=5, lam=0.02)
+    return drawn.problem, resolve(solver, drawn.problem.costs.loss, bias), LIMITS
+
+
 def kernel(solver, bias="free", loss=None, held=60, kernel=None, limits=LIMITS, **options):
     """Give the kernel matrix room for so many rows."""
     precision, loss = options.pop("precision", np.float64), Hinge() if loss is None else loss
@@ -127,6 +134,10 @@ def cases():
         if ability.sparse_rows:
             found[f"{name}, sparse"] = linear, (name, bias), {"is_sparse": True}
         found[f"{name}, three models"] = linear, (name, bias), {"K": 3}
+        for bias in ability.joint_biases:
+            found[f"{name}, joint, {bias}"] = joint, (name, bias), {}
+        if ability.joint_biases:
+            found[f"{name}, softmax"] = joint, (name, "free", "softmax"), {}
     for output in ("last", "average", "random"):
         solver = Pegasos(batch_size=3, output=output, sampling="iid", projection=True)
         found[f"pegasos, {output}"] = linear, (solver, "none"), {}

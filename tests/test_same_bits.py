@@ -33,6 +33,7 @@ def digest():
         (KernelPegasosRegressor(random_state=0), X, X[:, 0]),
         (PegasosClassifier(random_state=0), X, y),
         (PegasosClassifier(random_state=0), np.asfortranarray(X), y),
+        (PegasosClassifier(random_state=0), X, np.digitize(X[:, 0], [-1.0, 0.0, 1.0])),
         (PegasosClassifier(solver="pegasos", random_state=0, max_iter=3), wide, np.arange(30) % 2),
     ]
     found = hashlib.sha256()

@@ -39,7 +39,7 @@ class OurSolver(LinearSolver):
         if task.is_regression:
             svm = PegasosRegressor(epsilon=task.epsilon, **options)
         else:
-            svm = PegasosClassifier(loss=task.loss, **options)
+            svm = PegasosClassifier(loss=task.loss, multiclass="ovr", **options)
         svm.fit(X, task.y)
         certificate = svm.certificate_
         proven = float(np.max(certificate.relative_gap))

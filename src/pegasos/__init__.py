@@ -68,8 +68,8 @@ __all__ = [
     "SIMBA",
     "SVMPerf",
     "SVMSGD",
-    "ScheduledSGD",
     "RegretDisplay",
+    "ScheduledSGD",
 ]
 
 

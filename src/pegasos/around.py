@@ -26,13 +26,18 @@ def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
 
 
 def compilation_for(loss: Any, watch: Watch) -> Compilation:
-    """Return what measures compiling for a loss, and announces it."""
+    """Return what measures compiling for a loss, and announces it; or what to say instead."""
+    if isinstance(loss, str):
+        return Compilation(watch.announce, f"{loss}, {how_often()}")
     text = COMPILES_OWN_LOSS if is_custom(loss) else COMPILES.format(how_often())
     return Compilation(watch.announce, text)
 
 
 class Around:
-    """The surroundings of a run on a problem with this loss; the rest as in `solve`."""
+    """The surroundings of a run on a problem with this loss; the rest as in `solve`.
+
+    In place of a loss there may be what to say when compiling takes long.
+    """
 
     def __init__(
         self,

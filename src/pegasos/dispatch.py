@@ -44,12 +44,18 @@ def by_tag(stub: F) -> Any:
     ...     return 2.0 * x
     >>> apply(Double(), 4.0)
     8.0
+
+    What `apply.otherwise` accepts serves the tags that register none.
     """
     implementations: dict[type, Callable[..., Any]] = {}
+    default: list[Callable[..., Any]] = []
 
     @functools.wraps(stub)
     def generic(tag: Any, *args: Any) -> Any:
-        return implementations[type(tag)](tag, *args)
+        found = implementations.get(type(tag), *default)
+        if found is None:
+            raise KeyError(type(tag))
+        return found(tag, *args)
 
     def register(cls: type) -> Callable[[F], F]:
         def accept(implementation: F) -> F:
@@ -58,14 +64,19 @@ def by_tag(stub: F) -> Any:
 
         return accept
 
+    def otherwise(implementation: F) -> F:
+        default[:] = [implementation]
+        return implementation
+
     def choose(*arguments: Any) -> Callable[..., Any] | None:
         tag = class_of(arguments[0], implementations)
-        return implementations.get(tag) if tag else None
+        return implementations.get(tag, *default)  # type: ignore[arg-type]
 
     choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
     choose.__name__ = stub.__name__
     overload(generic, strict=False, jit_options=INLINED)(choose)
     generic.register = register  # type: ignore[attr-defined]
+    generic.otherwise = otherwise  # type: ignore[attr-defined]
     return generic
 
 

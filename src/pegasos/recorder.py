@@ -99,7 +99,8 @@ class Moment:
     objective: float
     test_error: float | None
     test_loss: float | None
-    evaluations: int | None  # kernel values that the steps needed, as they were computed
+    evaluations: int | None  # kernel values computed for the steps, those ahead included
+    kernel_rows: int | None  # rows of the kernel matrix that steps used, each time anew
 
 
 class Recording:

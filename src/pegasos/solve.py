@@ -7,7 +7,6 @@ between any two steps: saved, and loaded in another process, it goes on with the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from pegasos.around import Around, Decided
 from pegasos.certificate.definiteness import definiteness
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.leads import unknown_biases
 from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.schedule import Schedule
@@ -29,6 +29,7 @@ from pegasos.problem.objective import Problem
 from pegasos.progress import Watch, logger
 from pegasos.recorder import Moment, Recording
 from pegasos.solvers.auto import Auto, Choice
+from pegasos.solvers.present_model import present_model
 from pegasos.solvers.protocol import Advance, Solver
 from pegasos.state import from_data, to_data
 
@@ -241,7 +242,7 @@ class Run:
             return estimate <= self._target()
         of = self.epochs, estimate, self._target()
         if self.solver.estimates_exactly:
-            return self.schedule.is_due_if_exact(*of, self.judge.has_judged)
+            return self.schedule.is_due_if_exact(*of, self.judge.has_judged, self._is_within_tol())
         return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:
@@ -281,7 +282,7 @@ class Run:
         return self.checked != (self.rows_visited, self.steps)
 
     def _record_step(self) -> None:
-        """Record the present model, if a chosen step is reached; a copy of the state is asked.
+        """Record the present model, if a chosen step is reached.
 
         What this takes is no part of the fit: neither its seconds nor its kernel values.
         """
@@ -291,28 +292,14 @@ class Run:
         self.recorded, (proving, values) = self.steps, self.aside
         rows, known = self.problem.rows, geometry(self.problem.rows).evaluations
         counts = None if known is None else (rows.evaluations, rows.hits, rows.misses)
-        worth = recording.worth(self.problem, *self._iterate())
+        worth = recording.worth(self.problem, *present_model(self.solver, self.problem, self.state))
         evaluations = None if known is None else known - values
-        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations)
+        used = self.solver.kernel_rows(self.state)
+        moment = Moment(self.steps, self.rows_visited, start - proving, *worth, evaluations, used)
         self.moments.append(moment)
         if counts is not None:
             rows.evaluations, rows.hits, rows.misses = counts
         self.earlier -= self.seconds() - start
-
-    def _iterate(self) -> tuple[FloatArray, FloatArray | None]:
-        """Return the present model as its solver has it; a bias of None stands for the best."""
-        problem, state = self.problem, copy.deepcopy(self.state)
-        found = self.solver.iterate(problem, state)
-        if found is not None:
-            return found
-        dual = self.solver.dual_point(problem, state)
-        assert dual is not None  # of a solver that has neither there is nothing to hand out
-        A = dual.scale * dual.A
-        W = geometry(problem.rows).combination(problem, A)
-        if problem.is_free:
-            return W, None
-        s = problem.costs.weights.values[:, None]
-        return W, problem.bias_scale**2 * (s * A).sum(axis=0) / (problem.lam * problem.S)
 
     def certify(self) -> None:
         """Judge the present state, record it and plan the next certificate."""
@@ -358,7 +345,9 @@ class Run:
         dual = self.solver.dual_point(self.problem, self.state)
         iterate = self.solver.iterate(self.problem, self.state)
         A, scale, scores = (None, 1.0, None) if dual is None else dual
-        return Offer(A, scale, scores, iterate, self.solver.is_literal and iterate is not None)
+        bias = None if dual is None else self.solver.free_bias(self.problem, self.state)
+        is_final = self.solver.is_literal and iterate is not None
+        return Offer(A, scale, scores, iterate, bias, is_final)
 
     def _recompute(self, offer: Offer) -> None:
         """Certify the latest offer from the data alone, where that costs little."""
@@ -398,8 +387,8 @@ class Run:
 
     def _settled(self) -> float:
         """Return the fraction of training labels that can no longer change."""
-        low, high = ball(self.judge.problem, self.judge).bounds(self.problem.rows)
-        return float(self.around.decided(low, high).mean())
+        known = ball(self.judge.problem, self.judge)
+        return float(known.settled(self.problem.rows, self.around.decided).mean())
 
     def _is_rounding(self) -> bool:
         """Whether the gap, without the room for rounding, is as wished or no longer falls."""
@@ -444,7 +433,8 @@ class Run:
             return ball(self.judge.problem, self.judge)
         known = ball(self.judge.problem._replace(is_free=False), self.judge)
         nowhere = np.full_like(known.low, np.inf)
-        return replace(known, low=-nowhere, high=nowhere)
+        pairs = None if known.pairs is None else unknown_biases(known.pairs.b)
+        return replace(known, low=-nowhere, high=nowhere, pairs=pairs)
 
     def _must_hurry(self, outcome: Outcome) -> bool:
         return outcome is Outcome.INTERRUPT and self.certifying > CERTIFYING_MAY_DELAY

@@ -1,6 +1,8 @@
 """The benchmark of sequences: how chunks are counted, and what its page shows."""
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from bench import sequences
 from bench.datasets import conll2000
@@ -50,3 +52,41 @@ def test_page_shows_every_part():
     text = sequences.page(results)
     assert "## conll: 2 x 3" in text
     assert "| crfsuite | defaults | 9 | 12 | 11 | 7 | - | 1234.5 | F1 93.00 |" in text
+
+
+def test_the_readme_shows_seconds_and_what_a_model_is_worth():
+    row = {
+        "solver": "pegasos hinge", "options": "C=1", "rounds": 9, "seconds": 12.0, "cpu": 11.0,
+        "score": "error 12 %",
+    }  # fmt: skip
+    parts = {name: {"shape": "2 x 3", "rows": [row]} for name in ("million", "ocr")}
+    text = sequences.summary(Results("sequences", {}, parts))
+    assert "| handwritten words, fold 0 | pegasos hinge, C=1 | 12 | - | error 12 % |" in text
+    assert text.count("pegasos hinge") == 1
+
+
+def test_c_is_chosen_without_a_look_at_the_test_fold(monkeypatch):
+    rng = np.random.default_rng(0)
+    letters = [rng.integers(0, 2, 3) for _ in range(60)]
+    words = [csr_array(np.column_stack([2.0 * y - 1.0, np.ones(3)])) for y in letters]
+    y, folds = [one.tolist() for one in letters], np.arange(60) % 10
+    seen = []
+
+    class Noted(sequences.PegasosSequenceLabeler):
+        def fit(self, X, y, sample_weight=None):
+            seen.append((self.C, len(X), X[0].shape[1]))
+            return super().fit(X, y, sample_weight)
+
+        def score(self, X, y):
+            seen.append(len(X))
+            return float(self.C == 1.0)
+
+    monkeypatch.setattr(sequences, "PegasosSequenceLabeler", Noted)
+    assert sequences.chosen((words, y, folds), 9, "logistic") == (1.0, False)
+    fits = [one for one in seen if isinstance(one, tuple)]
+    assert fits == [(C, 48, width) for width in (2, 1) for C in (0.3, 1.0, 3.0)]
+    assert [one for one in seen if one not in fits] == [6] * 6
+    held = sequences.parted((words, y, folds), lambda one: one == 0, lambda one: one in (9, 0))
+    assert len(held[0]) == 48
+    C, error = sequences.on_fold((words, y, folds), 9, "logistic", True)
+    assert (C, error) == (1.0, 0.0)

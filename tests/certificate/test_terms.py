@@ -56,5 +56,5 @@ def test_what_a_dual_point_lacks_to_balance_is_charged_under_a_free_bias():
     sums, b = np.zeros((ROWS_OF_SUMS, 1)), np.array([-7.0])
     sums[BALANCE], sums[ABS] = 1e-6, 1.0
     free, none = (make_problem(Hinge(), X, Y, None, 1.0, bias) for bias in ("free", "none"))
-    assert imbalance(free, sums, b)[0] >= 7e-6
-    assert imbalance(none, sums, b)[0] == 0.0
+    assert imbalance(free, sums, b)[0][0] >= 7e-6
+    assert imbalance(none, sums, b)[0][0] == 0.0

@@ -91,7 +91,7 @@ def test_shapes_for_three_classes():
 
 def test_one_vs_rest_equals_separate_binary_fits():
     X, y = three()
-    joint = PegasosClassifier(C=0.5).fit(X, y)
+    joint = PegasosClassifier(C=0.5, multiclass="ovr").fit(X, y)
     for k in range(3):
         alone = PegasosClassifier(C=0.5).fit(X, y == k)
         np.testing.assert_allclose(joint.coef_[k], alone.coef_[0], rtol=1e-6, atol=1e-7)

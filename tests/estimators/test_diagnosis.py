@@ -111,7 +111,8 @@ def test_offsets_are_no_cause_with_a_free_bias(offset):
 def test_a_warning_speaks_of_the_worst_of_several_models():
     X, _ = problem()
     y = np.random.default_rng(0).integers(0, 3, len(X))
-    text = warning_of(PegasosClassifier(tol=1e-9, max_iter=3, solver="sdca"), X, y)
+    model = PegasosClassifier(tol=1e-9, max_iter=3, solver="sdca", multiclass="ovr")
+    text = warning_of(model, X, y)
     assert text.startswith("The worst of 3 models is proven")
 
 

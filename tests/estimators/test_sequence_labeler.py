@@ -130,12 +130,21 @@ def test_costs_count_as_given():
     np.testing.assert_array_equal(by_label.coef_, by_array.coef_)
 
 
-@pytest.mark.parametrize("solver", ["sdca", "pegasos"])
-def test_equal_seeds_give_equal_bits_with_one_thread_or_two(solver):
-    options = {"solver": solver, "tol": 0.05}
-    one, two = fitted(**options, n_jobs=1), fitted(**options)
-    np.testing.assert_array_equal(weights(one), weights(two))
-    assert one.certificate_.gap == two.certificate_.gap
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [("logistic", "sdca"), ("logistic", "pegasos"), ("hinge", "frank_wolfe"), ("hinge", "pegasos")],
+)
+def test_equal_seeds_give_equal_bits_with_any_number_of_threads(loss, solver):
+    options, (X, _) = {"loss": loss, "solver": solver, "tol": 0.05}, draw(1)
+    one = fitted(**options, n_jobs=1)
+    for n_jobs in (2, 3, None):
+        other = fitted(**options, n_jobs=n_jobs)
+        np.testing.assert_array_equal(weights(one), weights(other))
+        assert one.certificate_.gap == other.certificate_.gap
+        for a, b in zip(one.certain(X), other.certain(X), strict=True):
+            np.testing.assert_array_equal(a, b)
+        for a, b in zip(one.decision_function(X), other.decision_function(X), strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("options", [{}, {"loss": "hinge"}, {"solver": "pegasos", "tol": 0.02}])

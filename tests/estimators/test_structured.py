@@ -1,7 +1,6 @@
 """Any structure: the interval holds the optimum, and what is wrong with a structure is found."""
 
 import itertools
-from fractions import Fraction
 
 import cvxpy
 import numpy as np
@@ -12,8 +11,6 @@ from examples.matching import Matching
 from pegasos import PegasosStructured
 from pegasos.errors import InvalidData, InvalidParameter, InvalidType, ToleranceNotReached
 from pegasos.progress import Compilation
-from pegasos.structured.examples import DualSums, evaluate, make_examples
-from pegasos.structured.solvers import AnyFrankWolfe, begin
 
 pytestmark = pytest.mark.fast
 POINTS, D = 3, 2
@@ -86,18 +83,6 @@ def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
     assert model.certificate_.dual == pytest.approx(1.5)
 
 
-def test_the_state_of_a_run_is_plain_arrays():
-    X, y, _ = draw(0)
-    problem = make_examples(Matching(), X, y, None, 1.0)
-    state = begin(problem, 7)
-    assert state.random.dtype == np.uint64
-    AnyFrankWolfe().advance(problem, state)
-    again = begin(problem, 7)
-    AnyFrankWolfe().advance(problem, again)
-    np.testing.assert_array_equal(state.order, again.order)
-    assert sorted(state.order) == list(range(len(X)))
-
-
 def test_what_is_said_of_compiling_names_structures(monkeypatch):
     said = []
 
@@ -105,42 +90,10 @@ def test_what_is_said_of_compiling_names_structures(monkeypatch):
         said.append(text)
         return Compilation(announce, text)
 
-    monkeypatch.setattr("pegasos.structured.solve.Compilation", noted)
+    monkeypatch.setattr("pegasos.around.Compilation", noted)
     X, y, _ = draw(0)
     PegasosStructured(Matching(), C=0.3).fit(X, y)
     assert said[0].startswith("compiling for structures")
-
-
-class OneOrOther:
-    """Two answers, whose features are the rows of x."""
-
-    def features(self, x, y):
-        return x[y]
-
-    def cost(self, y, other):
-        return float(y != other)
-
-    def decode(self, w, x):
-        return int(np.argmax(x @ w))
-
-    def decode_augmented(self, w, x, y):
-        return 1 - y  # where that is the larger
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_rounding_of_long_sums_that_cancel_is_on_the_safe_side(seed):
-    rng = np.random.default_rng(seed)
-    half, w = rng.standard_normal(200), 1e6 * rng.standard_normal(200)
-    x = np.vstack([np.zeros(400), np.concatenate([half, half])])
-    w = np.concatenate([w, -w])[rng.permutation(400)] if seed % 2 else np.concatenate([w, -w])
-    if x[1] @ w < 0.0:
-        w = -w
-    problem = make_examples(OneOrOther(), [x], [0], None, 1e-30)
-    found = evaluate(problem, w, DualSums(0.0, np.zeros(400)))
-    exact = 1 + sum(Fraction(a) * Fraction(b) for a, b in zip(x[1], w, strict=True))
-    assert Fraction(found.primal) >= exact
-    assert found.primal <= float(exact) * (1.0 + 1e-9) + 1e-2
-    assert found.dual <= 0.0
 
 
 def test_limits_end_a_fit():

@@ -37,12 +37,18 @@ class Case:
         default = "epsilon_insensitive" if self.is_regression else "hinge"
         return self.loss_name or self.parameters.get("loss", default)
 
+    @property
+    def one_by_one(self):
+        """What has models judged one by one: classes of a linear classifier against the rest."""
+        is_linear = self.estimator == "PegasosClassifier" and "multiclass" not in self.parameters
+        return {"multiclass": "ovr"} if is_linear else {}
+
     def option(self, name, default):
         return self.parameters.get(name, default)
 
     def fitted(self):
         """Fit as a user would."""
-        model = getattr(pegasos, self.estimator)(**self.parameters)
+        model = getattr(pegasos, self.estimator)(**self.one_by_one, **self.parameters)
         if self.streams_first:
             classes = {} if self.is_regression else {"classes": np.unique(self.y)}
             model.partial_fit(self.X, self.y, **classes)

@@ -23,6 +23,7 @@ from pegasos.online import (
     rule_named,
     strongly_convex,
 )
+from pegasos.online.learner import _stretches, is_noted
 from pegasos.online.passes import dense_pass, scaled_pass, sparse_pass
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic
 from tests.reference import online as reference
@@ -116,6 +117,17 @@ def test_float32_rows_play_like_float64_ones():
         costs = row_costs(X.astype(kind), y, lam=0.1)
         results.append(Learner(rule_named("pegasos", lam=0.1), 7).see_rows(costs, order).w)
     np.testing.assert_allclose(results[0], results[1], atol=1e-6)
+
+
+@pytest.mark.fast
+def test_a_long_stream_is_cut_after_noted_steps_and_into_short_calls():
+    parts = _stretches(3, 40, 16)
+    assert parts[0][0] == 0
+    assert parts[-1][1] == 40
+    assert all(a[1] == b[0] for a, b in zip(parts, parts[1:], strict=False))
+    assert max(stop - start for start, stop in parts) <= 16
+    noted = {steps for steps in range(4, 43) if is_noted(steps)}
+    assert noted <= {3 + stop for _, stop in parts}
 
 
 def test_the_same_order_gives_the_same_bits():

@@ -102,6 +102,8 @@ def test_without_a_bound_or_a_penalty_only_losses_that_are_not_negative_are_know
     shares = np.full(len(y), 1 / len(y))
     found = best_fixed_point(row_costs(X, y), Everywhere(), shares, np.zeros(8), max_iter=50)
     assert found.lower == 0.0
+    at_once = best_fixed_point(row_costs(X, y), L2Ball(1.0), shares, np.zeros(8), max_iter=1)
+    assert 0.0 <= at_once.lower <= at_once.upper <= 1.0 + 1e-12  # the cost of 0
 
 
 @pytest.mark.fast

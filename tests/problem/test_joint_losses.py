@@ -11,6 +11,8 @@ from pegasos.problem.joint_losses import (
     joint_gap,
     joint_value,
     project,
+    write_by_bisection,
+    write_by_newton,
     write_joint_slope,
     write_joint_step,
     zero_one,
@@ -150,3 +152,31 @@ def test_step_maximises_the_dual_along_a_row(q, random):
                 step = random.choice([1e-4, 1e-2, 1.0])
                 other = dual_numbers((1 - step) * np.maximum(0.0, p) + step * towards, y)
                 assert dual(loss, other, z, a, y) <= best + 1e-10 * max(1.0, abs(best))
+
+
+def test_projection_ends_where_rounding_would_count_a_number_in_and_out():
+    tied = np.array([0.6049901245012068, -0.39500987549879313, -0.39500987549879313])
+    project(tied)
+    assert tied == pytest.approx([1.0, 0.0, 0.0])
+
+
+def test_a_step_of_next_to_no_curvature_stays_in_the_simplex():
+    # Rows of length 1e-9: the best class takes all, or shares with those that tie with it.
+    out, z = np.empty(4), np.array([0.3, 0.3, 0.3, -1.0])
+    write_joint_step(JointHinge(zero_one(4)), z, np.zeros(4), 1e-20, 0, out)
+    assert out == pytest.approx([1.0, -0.5, -0.5, 0.0])
+
+
+def test_newton_steps_of_softmax_find_what_bisection_finds(random):
+    converged = 0
+    for _ in range(300):
+        z, y = random.normal(0.0, 10.0 ** random.uniform(-1, 2), K), int(random.integers(K))
+        a = dual_numbers(random.dirichlet(0.3 * np.ones(K)), y) * (random.random() < 0.7)
+        q = 10.0 ** random.uniform(-8, 5)
+        quick, safe = np.empty(K), np.empty(K)
+        write_by_bisection(z, a, q, y, safe)
+        if write_by_newton(z, a, q, y, quick):
+            converged += 1
+            assert quick == pytest.approx(safe, rel=1e-6, abs=1e-12)
+            assert quick.sum() == pytest.approx(1.0, abs=1e-12)
+    assert converged > 270

@@ -42,7 +42,7 @@ def test_no_point_of_the_line_is_better(loss, value, bias):
     h = 1e-6
     if not isinstance(loss, Hinge | EpsilonInsensitive):
         slope = drawn.lam * (w + 0.5 * v) @ v
-        slope += slope_along(drawn.problem.costs, Z, D, 0, (b, c), 0.5) / drawn.problem.S
+        slope += slope_along(drawn.problem.costs, Z, D, 0, biases, 0.5) / drawn.problem.S
         slope += drawn.lam * (b + 0.5 * c) * c / 1.5**2 if bias == "regularized" else 0.0
         assert slope == pytest.approx(
             (objective(0.5 + h) - objective(0.5 - h)) / (2.0 * h), rel=1e-5

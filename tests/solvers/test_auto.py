@@ -7,12 +7,14 @@ from scipy import sparse
 from pegasos import PegasosClassifier
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
+from pegasos.problem.joint_losses import JointHinge, Softmax, zero_one
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
 from pegasos.solve import solve
-from pegasos.solvers import auto
+from pegasos.solvers import auto, auto_joint
 from pegasos.solvers.auto import Auto, Facts, facts_of, seconds_of_newton, seconds_of_sdca
+from tests.joint_problems import targets
 
 
 def facts(**changes):
@@ -92,3 +94,29 @@ def test_seeds_repeat_whatever_was_chosen():
     for C in (1e-3, 1e3):
         one, other = (PegasosClassifier(C=C, random_state=3).fit(X, y) for _ in range(2))
         np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.fast
+def test_joint_models_of_tables_go_to_newton_and_of_texts_to_sdca():
+    letter = facts(n=15_000, d=16, values=240_000, models=26, kappa=16.0)
+    text = facts(n=12_000, d=62_000, values=960_000, models=20, kappa=1.0, is_sparse=True)
+    images = facts(n=60_000, d=784, values=47_000_000, models=10, kappa=50.0, is_smooth=True)
+    for known in (letter, letter._replace(is_smooth=True), images):
+        assert auto_joint.seconds_of_newton(known, 1e-3) < auto_joint.seconds_of_sdca(known, 1e-3)
+    assert auto_joint.seconds_of_newton(text, 1e-3) == np.inf
+    assert auto_joint.seconds_of_sdca(text, 1e-3) < np.inf
+    for seconds in (auto_joint.seconds_of_sdca, auto_joint.seconds_of_newton):
+        for harder in ({"n": 30_000}, {"values": 480_000}, {"models": 52}):
+            assert seconds(letter._replace(**harder), 1e-3) > seconds(letter, 1e-3)
+        assert seconds(letter, 1e-6) > seconds(letter, 1e-3)
+
+
+def test_a_joint_problem_gets_a_solver():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    X = rng.standard_normal((400, 3)) + y[:, None]
+    watch = Plans()
+    for loss in (JointHinge(zero_one(3)), Softmax()):
+        problem = make_problem(loss, as_rows(X), targets(y, 3), None, 1e-4, "free")
+        assert solve(problem, Auto(), Stopping(tol=1e-3), watch=watch).certificate.is_within_tol
+    assert all("newton" in text for text in watch.texts)

@@ -20,6 +20,9 @@ from pegasos.problem.losses import MARGIN_LOSSES, REGRESSION_LOSSES, value
 from pegasos.solve import solve
 from pegasos.solvers.catalogue import KERNEL_SOLVERS, LINEAR_SOLVERS, resolve, resolve_kernel
 from tests.conftest import draw
+from tests.joint_problems import LOSSES as JOINT_LOSSES
+from tests.joint_problems import draw_joint
+from tests.reference.joint import optimum
 from tests.reference.objective import primal
 
 LOSSES = {name: (loss, False) for name, loss in MARGIN_LOSSES.items()} | {
@@ -89,6 +92,34 @@ def test_kernel_solvers_are_certified_for_every_loss_and_bias(solver, name, bias
     check(drawn, name, drawn.X.T @ solution.W[:, 0], solution.b[0], solution.certificate)
     if ability.approaches_optimum:
         assert solution.certificate.is_within_tol
+
+
+def joint_cases():
+    """Return solver, joint loss and bias for all that the catalogue allows."""
+    return [
+        pytest.param(solver, name, bias, id=f"{solver}-{name}-{bias}")
+        for solver, ability in LINEAR_SOLVERS.items()
+        for name in JOINT_LOSSES
+        for bias in ability.joint_biases
+    ]
+
+
+@functools.cache
+def joint_drawn(name, bias):
+    kind = "free" if bias.startswith("free") else bias
+    drawn = draw_joint(name, 7, kind, n=24, d=2, K=3, lam=0.1)
+    return drawn, optimum(*drawn.given(kind))[0]
+
+
+@pytest.mark.parametrize(("solver", "name", "bias"), joint_cases())
+def test_linear_solvers_are_certified_for_every_joint_loss_and_bias(solver, name, bias):
+    drawn, best = joint_drawn(name, bias)
+    ready = resolve(solver, drawn.problem.costs.loss, bias)
+    certificate = solve(drawn.problem, ready, Stopping(tol=1e-2, max_iter=1000)).certificate
+    assert certificate.dual <= best * (1.0 + 1e-7)
+    assert certificate.primal >= best * (1.0 - 1e-7)
+    if bias not in EXEMPT:
+        assert certificate.is_within_tol
 
 
 def three_classes():

@@ -37,8 +37,10 @@ from pegasos.certificate.terms import (
     LOST,
     ROWS_OF_SUMS,
     SIZE,
+    SPREAD,
     VALUE,
     VALUE_ROOM,
+    Judged,
     Radius,
     add_terms,
     write_negative_slopes,
@@ -49,6 +51,8 @@ from pegasos.kernel_matrix.scores import make_exact
 from pegasos.problem.bias import Balance, best_bias
 from pegasos.problem.gap import GAIN, GAP
 from pegasos.problem.geometry import geometry, rounding_of_weights
+from pegasos.problem.joint_bias import centred_biases
+from pegasos.problem.joint_losses import is_joint, lengths, models, summed
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Problem, blocks
 from pegasos.problem.scores import Offered, Scores, add_lengths, linear_scores, sharper
@@ -105,6 +109,8 @@ def evaluate(
     if offer.iterate is not None and W is offer.iterate[0]:
         W = W.copy()  # the solver may go on writing into what it offered
     scored = scores_of(problem, W, offer, means)
+    if offer.iterate is None and offer.bias is not None:
+        b = offer.bias[0] - offer.bias[1] @ W
     if not offer.is_final:
         b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
     found = bounded(problem, offer, dual, W, b, scored)
@@ -140,9 +146,11 @@ def chosen_bias(
     """Return the bias: as given, or the best one for scores Z where it is free."""
     if not problem.is_free:
         return b
+    if is_joint(problem.costs.loss):
+        return centred_biases(b)
     hint = b if hint is None else hint
-    models = range(Z.shape[1])
-    return np.array([best_bias(problem, Z, k, float(hint[k]), accuracy) for k in models])
+    outputs = range(Z.shape[1])
+    return np.array([best_bias(problem, Z, k, float(hint[k]), accuracy) for k in outputs])
 
 
 def bounded(
@@ -154,30 +162,37 @@ def bounded(
     scored: Scores,
 ) -> Evaluation:
     """Bound primal and gap from above, and the dual from below."""
-    space, (n, K) = geometry(problem.rows), scored.Z.shape
+    space, loss, (n, K) = geometry(problem.rows), problem.costs.loss, scored.Z.shape
     sums = np.zeros((ROWS_OF_SUMS, K))
-    add_terms(problem.costs, offer.A, scored.Z, radius_of(problem, scored), dual.balance, b, sums)
+    judged = Judged(offer.A, dual.balance, scored.Z, radius_of(problem, scored), b)
+    add_terms(problem.costs, judged, sums)
     sums /= problem.S
-    adding = (n + 8) * EPS  # what adding up n terms may lose
-    square, square_a, distance = space.distances(W, dual.W, scored.Z)
+    own = sums[:, : models(loss, K)]
+    slack = 8 + 8 * K if is_joint(loss) else 8
+    adding = (n + slack) * EPS  # what adding up n terms may lose
+    square, square_a, distance = (
+        summed(loss, squares) for squares in space.distances(W, dual.W, scored.Z)
+    )
     if problem.bias_scale > 0.0:
         beta = b / problem.bias_scale
-        square, square_a = square + beta**2, square_a + dual.beta**2
-        distance = distance + (beta - dual.beta) ** 2
+        square, square_a = square + summed(loss, beta**2), square_a + summed(loss, dual.beta**2)
+        distance = distance + summed(loss, (beta - dual.beta) ** 2)
     half = 0.5 * problem.lam
-    losses, terms = sums[VALUE], sums[GAP]
-    room = sums[VALUE_ROOM] + adding * losses
-    room += half * (scored.square + (len(W) + 16) * EPS * square)
-    gap_room = sums[GAP_ROOM] + adding * terms + imbalance(problem, sums, b)
-    if not isinstance(problem.costs.loss, Hinge | SquaredHinge | EpsilonInsensitive):
-        gap_room = gap_room + 16.0 * EPS * sums[SIZE]  # a term is a difference, for other losses
-    far = np.sqrt(distance + space.distance_error(W, dual.W, distance, scored)) + dual.error
+    losses, terms = own[VALUE], own[GAP]
+    room = own[VALUE_ROOM] + adding * losses
+    room += half * (summed(loss, scored.square) + (len(W) + 8 + slack) * EPS * square)
+    charge, shift = imbalance(problem, sums, b, dual.longest)
+    gap_room = own[GAP_ROOM] + adding * terms + charge
+    if not isinstance(loss, Hinge | SquaredHinge | EpsilonInsensitive):
+        gap_room = gap_room + (8 + slack) * EPS * own[SIZE]  # a term is a difference, for others
+    error = space.distance_error(W, dual.W, distance, scored)
+    far = np.sqrt(distance + error) + dual.error + shift
     primal, gap = half * square + losses, terms + half * distance
     hidden = gap_room + half * (far**2 - distance) + 2.0 * room  # the primal may be off either way
     if space.is_expansion:  # rounding may have made a square norm negative, so 0
         direct = sums[GAIN] - half * square_a
         gap = np.where(square > 0.0, gap, np.maximum(gap, primal - direct))
-    hidden = hidden + half * space.noise(W, dual.W)
+    hidden = hidden + half * summed(loss, space.noise(W, dual.W))
     is_exact = is_perfect(problem, W, b, primal, room)
     room, hidden = (np.where(is_exact, 0.0, part) for part in (room, hidden))
     primal, gap = primal + room, gap + hidden
@@ -188,7 +203,8 @@ def bounded(
 def radius_of(problem: Problem, scored: Scores) -> Radius:
     """Return the bounds on errors of scores as loops see them."""
     mask = -1 if len(scored.radius) == len(scored.Z) else 0
-    is_margin = isinstance(problem.costs.loss, Hinge | SquaredHinge | Logistic)
+    loss = problem.costs.loss
+    is_margin = is_joint(loss) or isinstance(loss, Hinge | SquaredHinge | Logistic)
     return Radius(scored.radius, mask, 0.0 if is_margin else 1.0)
 
 
@@ -202,20 +218,32 @@ def is_perfect(
     is_zero = primal == 0.0
     if not is_zero.any():  # the usual case
         return is_zero
+    if is_joint(problem.costs.loss):
+        return is_zero & (not W.any()) & (room == 0.0)
     return is_zero & ~W.any(axis=0) & ((room == 0.0) | (problem.costs.Y == b).all(axis=0))
 
 
-def imbalance(problem: Problem, sums: FloatArray, b: FloatArray) -> FloatArray:
-    """Bound what sum_i s_i a_i lacks to 0, under a free bias, may add to a gap.
+def imbalance(
+    problem: Problem, sums: FloatArray, b: FloatArray, longest: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Bound what sum_i s_i a_i lacks to 0, under a free bias, may add to a gap, and move w(a) by.
 
     With the heavier sign shrunk by a fraction f, a balances; the dual then loses at most f times
-    its terms.
+    its terms. Of a joint loss, every class that has too much gives away a fraction f of its p;
+    that is less than f in a row, moves w(a) by less than sqrt(2) f times a row, and adds less than
+    f times the row's spread to its gap term.
     """
+    nothing = np.zeros(models(problem.costs.loss, len(b)))
     if not problem.is_free:
-        return np.zeros_like(b)
-    total = np.abs(sums[BALANCE] + sums[LOST])
-    fraction = np.divide(2.0 * total, sums[ABS], out=np.zeros_like(total), where=sums[ABS] > 0.0)
-    return np.asarray(3.0 * np.abs(b) * total + 2.0 * fraction * (sums[SIZE] + sums[GAP]))
+        return nothing, nothing
+    left = sums[BALANCE] + sums[LOST]
+    total, fraction = np.abs(left), np.zeros_like(left)
+    np.divide(2.0 * total, sums[ABS], out=fraction, where=sums[ABS] > 0.0)
+    if is_joint(problem.costs.loss):  # rows sum to 0 up to K units in the last place
+        f = (fraction * (left < 0.0)).max(keepdims=True) + 2 * (len(b) + 8) * EPS
+        return f * (sums[SPREAD, :1] + sums[GAP, :1]), f * 1.5 * longest / problem.lam
+    charge = 3.0 * np.abs(b) * total + 2.0 * fraction * (sums[SIZE] + sums[GAP])
+    return np.asarray(charge), nothing
 
 
 def what_decides(
@@ -236,15 +264,16 @@ def what_decides(
     if geometry(problem.rows).is_expansion:
         room = np.zeros_like(scored.Z)
         radius = radius_of(problem, scored)
-        write_room(problem.costs, offer.A, scored.Z, radius, dual.balance, b, room)
+        write_room(problem.costs, Judged(offer.A, dual.balance, scored.Z, radius, b), room)
         return dual, make_exact(problem.rows, W, scored, largest_rooms(room / problem.S, spare))
-    lengths = np.zeros(W.shape[1])
+    reach = np.zeros(W.shape[1])
     write_feasible(problem.costs, offer.A, dual.balance, means.scratch)
     for start, stop in blocks(problem.rows):
         add_lengths(
-            problem.rows, problem.costs.weights, start, stop, means.scratch, lengths
+            problem.rows, problem.costs.weights, start, stop, means.scratch, reach
         )  # fmt: skip
-    dual = dual._replace(error=rounding_of_weights(problem, lengths))
+    error = rounding_of_weights(problem, reach)
+    dual = dual._replace(error=lengths(problem.costs.loss, error))
     scored = linear_scores(problem.rows, W, means.scratch, means.extent)
     return dual, sharper(problem, W, scored, means.extent)
 

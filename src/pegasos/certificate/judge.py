@@ -12,6 +12,7 @@ from pegasos.certificate.offer import Offer, means_for
 from pegasos.certificate.stopping import relative
 from pegasos.data.rows import FloatArray, shape
 from pegasos.problem.geometry import geometry
+from pegasos.problem.joint_losses import models, summed
 from pegasos.problem.line import best_steps
 from pegasos.problem.losses import is_smooth
 from pegasos.problem.objective import Problem
@@ -35,7 +36,8 @@ class Judge:
     point : Point or None
         Its dual point, for as long as the solver has not gone on and changed its numbers.
     W, b : ndarray of shape (d, K), (K,)
-        The models with the smallest gap so far.
+        The models with the smallest gap so far; those of a joint loss are one model, and K is 1
+        in what follows.
     primal, gap, distance, hidden : ndarray of shape (K,)
         Their objective, gap and ||w - w(a)||^2 when certified; what rounding adds to the gap.
     dual : ndarray of shape (K,)
@@ -50,12 +52,13 @@ class Judge:
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         _, d = shape(problem.rows)
-        K = problem.costs.Y.shape[1]
+        outputs = problem.costs.Y.shape[1]
+        K = models(problem.costs.loss, outputs)
         self.problem, self.seed = problem, seed
         self.latest: Evaluation
         self.point: Point | None = None
         self.means = means_for(problem, seed)
-        self.W, self.b = np.zeros((d, K)), np.zeros(K)
+        self.W, self.b = np.zeros((d, outputs)), np.zeros(outputs)
         self.primal, self.gap = np.full(K, np.inf), np.full(K, np.inf)
         self.dual, self.dual_of_gap = np.full(K, -np.inf), np.full(K, -np.inf)
         self.distance, self.hidden = np.zeros(K), np.zeros(K)
@@ -123,12 +126,14 @@ class Judge:
         space.write_scores(self.W, D)
         D -= Z
         V, c = self.W - new.W, self.b - new.b
-        across, along = np.einsum("jk,jk->k", new.W, V), np.einsum("jk,jk->k", V, V)
+        loss = self.problem.costs.loss
+        across = summed(loss, np.einsum("jk,jk->k", new.W, V))
+        along = summed(loss, np.einsum("jk,jk->k", V, V))
         exactly = ON_LINES * target * float(new.primal.min())
         u = best_steps(self.problem, (Z, D), (new.b, c), (across, along), exactly)
         Z += u * D
         W, b = new.W + u * V, new.b + u * c
-        square = np.einsum("jk,jk->k", W, W)
+        square = summed(loss, np.einsum("jk,jk->k", W, W))
         t = 1.0 + best_steps(self.problem, (Z, Z), (b, b), (square, square), exactly)
         t = np.where(t > 0.0, t, 1.0)
         offer = offer._replace(iterate=(W * t, b * t))

@@ -16,7 +16,7 @@ EPOCHS = 1000  # passes that max_iter=None allows, at least
 VALUES = 100_000_000  # values that it lets small problems read: some tenths of a second
 VALUES_PER_EPOCH = 20_000  # what an epoch costs beside the values it reads
 
-TINY = 50_000  # values per pass up to which `auto` goes to machine precision
+TINY = 20_000  # values per pass up to which `auto` goes to machine precision
 WISH = 1e-22  # that is, until rounding stops it
 WISHED_VALUES = 50_000_000  # values read at most on the way there
 
@@ -43,6 +43,10 @@ class Limits(NamedTuple):
     def kernel(self, values: int) -> Stopping:
         """Return the limits of a kernel fit; `values` are those of all models' kernel matrices."""
         return self._stopping(EPOCHS, values <= TINY_MATRIX, WISHED_ROUNDS)
+
+    def examples(self) -> Stopping:
+        """Return the limits of a fit to sequences or other structures."""
+        return self._stopping(EPOCHS, False, 0)
 
     def _stopping(self, epochs: int, is_tiny: bool, wish_epochs: int) -> Stopping:
         goes_on = is_tiny and self.is_auto and self.rule == "gap"

@@ -21,17 +21,21 @@ become 0 to 10 % narrower.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from pegasos.certificate.joint_biases import locate_pairs
 from pegasos.certificate.judge import Judge
+from pegasos.certificate.leads import Pairs, ends, known_biases, sure_leaders
 from pegasos.certificate.optimal_bias import locate_bias
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray, shape
 from pegasos.kernel_matrix.scores import scores_room
 from pegasos.problem.geometry import geometry
+from pegasos.problem.joint_losses import is_joint, lengths
 from pegasos.problem.objective import Problem
 
 ROUNDING = 16.0 * EPS  # of a number: what a few operations may do to it
@@ -54,11 +58,20 @@ class Ball:
     origin: FloatArray | None
     square: float
     expansion: tuple[FloatArray, FloatArray] | None = None  # of a kernel: see `expansion_error`
+    pairs: Pairs | None = None  # of a joint loss: what is known of biases by pairs of classes
 
     def bounds(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """Return lower and upper bounds, shape (n, K), on the optimum's decision values."""
         _, low, high = self.scores_and_bounds(rows)
         return low, high
+
+    def settled(self, rows: Any, decided: Callable[[FloatArray, FloatArray], Any]) -> Any:
+        """Tell which labels are settled; `decided` does, given bounds, for models side by side."""
+        return decided(*self.bounds(rows)) if self.pairs is None else self.sure_leaders(rows) >= 0
+
+    def sure_leaders(self, rows: Any) -> Any:
+        """Return the class that leads at the optimum of a joint loss; -1 where it is not known."""
+        return sure_leaders(self, rows)
 
     def on_support(self, support: Any) -> Ball:
         """Return the same of a kernel as expansions over the support vectors only."""
@@ -81,9 +94,10 @@ class Ball:
 
 def ball(problem: Problem, judge: Judge) -> Ball:
     """Derive from a judged fit where its optimum lies."""
+    if is_joint(problem.costs.loss):
+        return joint_ball(problem, judge)
     W = judge.W
-    radius = np.sqrt(np.maximum(0.0, judge.gap / problem.lam - 0.25 * judge.distance))
-    radius = (1.0 + ROUNDING) * (radius + 0.5 * np.sqrt(judge.distance))
+    radius = radius_around_weights(problem, judge)
     norm, error, expansion = geometry(problem.rows).size(W, 2.0 * judge.primal / problem.lam)
     radius += error
     origin, square, low, high = None, problem.bias_scale**2, judge.b, judge.b
@@ -91,3 +105,28 @@ def ball(problem: Problem, judge: Judge) -> Ball:
         origin, square, low, high = locate_bias(problem, judge, radius, norm)
     room = 2.0 * error * math.sqrt(square) + ROUNDING * np.abs(judge.b)
     return Ball(W, radius, low - room, high + room, origin, square, expansion)
+
+
+def radius_around_weights(problem: Problem, judge: Judge) -> FloatArray:
+    """Return the radius of the ball around the weights handed out."""
+    radius = np.sqrt(np.maximum(0.0, judge.gap / problem.lam - 0.25 * judge.distance))
+    return np.asarray((1.0 + ROUNDING) * (radius + 0.5 * np.sqrt(judge.distance)))
+
+
+def joint_ball(problem: Problem, judge: Judge) -> Ball:
+    """Derive the same for a joint loss: one radius for all outputs."""
+    W, b, K = judge.W, judge.b, len(judge.b)
+    radius = radius_around_weights(problem, judge)
+    error = lengths(problem.costs.loss, geometry(problem.rows).size(W, radius).error)
+    radius = np.repeat(radius + error, K)
+    origin, square, pairs = None, problem.bias_scale**2, known_biases(b)
+    if problem.is_free:
+        origin, square, pairs = locate_pairs(problem, judge, float(radius[0]))
+    room = 2.0 * error * math.sqrt(square) + ROUNDING * np.abs(b).max()
+    pairs = pairs._replace(above=pairs.above + 2.0 * room * (1.0 - np.eye(K)))
+    low, high = b - room, b + room
+    if origin is not None:  # weights that sum to 0, as those of the optimum do, up to rounding
+        drift = room + abs(float(origin @ W.sum(axis=1))) / K
+        low, high = ends(pairs)
+        low, high = low - drift, high + drift
+    return Ball(W, radius, low, high, origin, square, None, pairs)

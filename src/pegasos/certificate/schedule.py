@@ -33,14 +33,15 @@ class Schedule:
         return epochs >= (self.next_hint if self._is_hinted(estimate, target) else self.next_check)
 
     def is_due_if_exact(
-        self, epochs: int, estimate: float, target: float, has_judged: bool
+        self, epochs: int, estimate: float, target: float, has_judged: bool, is_proven: bool
     ) -> bool:
         """Whether one is due of a solver that knows its gap as well as a certificate does.
 
-        That is when it is done and, for the history, once in a while before.
+        That is when it is done and, for the history, once in a while before, until what was asked
+        for is proven.
         """
         waits = has_judged and epochs < self.next_hint
-        fell = estimate <= MILESTONE * self.estimate < np.inf
+        fell = not is_proven and estimate <= MILESTONE * self.estimate < np.inf
         due = fell or (estimate <= 0.9 * target and not waits)
         if due or not np.isfinite(self.estimate):
             self.estimate = estimate

@@ -1,22 +1,34 @@
-"""What rows add to a certificate: losses, gap terms, and what rounding may add to both."""
+"""What rows add to a certificate: losses, gap terms, and what rounding may add to both.
+
+A row is one of K models side by side, or of one model with K outputs: `add_row_terms` and the like
+have an implementation for each.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled, inlined
-from pegasos.problem.bias import feasible
-from pegasos.problem.gap import add_gap
-from pegasos.problem.losses import slope, value
+from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.problem.bias import Balance, feasible, write_feasible_row
+from pegasos.problem.gap import add_gap, add_joint_gap
+from pegasos.problem.joint_losses import (
+    for_joint_losses,
+    joint_value,
+    own_class,
+    probability,
+)
+from pegasos.problem.joint_rounding import joint_rooms, joint_size, joint_spread
+from pegasos.problem.losses import value
 from pegasos.problem.objective import weight
+from pegasos.problem.row_slopes import write_minus_slopes
 
 EPS = float(np.finfo(np.float64).eps)
 # Rows of the sums over all rows of the data, after those of `problem.gap`.
-VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS = range(3, 10)
-ROWS_OF_SUMS = 10
+VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS, SPREAD = range(3, 11)
+ROWS_OF_SUMS = 11
 
 
 class Radius(NamedTuple):
@@ -30,6 +42,16 @@ class Radius(NamedTuple):
     of_target: float
 
 
+class Judged(NamedTuple):
+    """Dual numbers A (n, K) with their balance, and scores Z (n, K) with bounds, and biases."""
+
+    A: FloatArray
+    balance: Balance
+    Z: FloatArray
+    radius: Radius
+    b: FloatArray
+
+
 @inlined
 def error_of(radius, i, k, z, b, y):  # type: ignore[no-untyped-def]
     """Bound the error of a score z that has the bias b in it, as a loss with target y sees it."""
@@ -37,31 +59,78 @@ def error_of(radius, i, k, z, b, y):  # type: ignore[no-untyped-def]
     return radius.values[i & radius.mask, k] + 16.0 * EPS * size
 
 
+@by_tag
+def add_row_terms(loss: Any, costs: Any, judged: Any, i: int, row: Any, sums: Any) -> None:
+    """Add up what row i has of the gap and the losses; `row` (2, K) is room to work in."""
+
+
+@by_tag
+def write_row_room(loss: Any, costs: Any, judged: Any, i: int, row: Any, out: Any) -> None:
+    """Write what rounding of the scores of row i may add to its part of the gap into out[i]."""
+
+
 @compiled
-def add_terms(costs, A, Z, radius, balance, b, sums):  # type: ignore[no-untyped-def]
+def add_terms(costs, judged, sums):  # type: ignore[no-untyped-def]
     """Add up what rows have of the gap and the losses, and what rounding may add to them.
 
     `SIZE` is what differences of terms may lose digits
     of; `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits.
     """
-    for i in range(A.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(A.shape[1]):
-            y, z = costs.Y[i, k], Z[i, k] + b[k]
-            a = feasible(costs, A, i, k, balance)
-            r = error_of(radius, i, k, z, b[k], y)
-            add_gap(costs, i, k, z, a, sums)
-            v = value(costs.loss, z, y)
-            of_value, of_gap = rooms(costs.loss, z, a, r, y)
-            sums[VALUE, k] += s * v
-            sums[VALUE_ROOM, k] += s * of_value
-            sums[GAP_ROOM, k] += s * of_gap
-            sums[SIZE, k] += s * (v + abs(a * z) + abs(a * y))
-            c, before = s * a, sums[BALANCE, k]
-            sums[BALANCE, k] += c
-            part = sums[BALANCE, k] - before  # c, less what the sum lost of it
-            sums[LOST, k] += (before - (sums[BALANCE, k] - part)) + (c - part)
-            sums[ABS, k] += abs(c)
+    row = np.empty((2, judged.A.shape[1]))
+    for i in range(judged.A.shape[0]):
+        add_row_terms(costs.loss, costs, judged, i, row, sums)
+
+
+@compiled
+def write_room(costs, judged, out):  # type: ignore[no-untyped-def]
+    """Write what rounding of its score may add to each row's part of the gap.
+
+    The objective may be off either way, and the dual with it.
+    """
+    row = np.empty((2, judged.A.shape[1]))
+    for i in range(judged.A.shape[0]):
+        write_row_room(costs.loss, costs, judged, i, row, out)
+
+
+@compiled
+def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
+    """Write -slope at the scores Z + b into A."""
+    for i in range(Z.shape[0]):
+        a = A[i]
+        for k in range(len(a)):
+            a[k] = Z[i, k] + b[k]
+        write_minus_slopes(costs.loss, costs, i, a, a)
+
+
+# ---- models side by side
+
+
+@add_row_terms.otherwise
+def _(loss, costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
+    A, balance, Z, radius, b = judged
+    s = weight(costs.weights, i)
+    for k in range(A.shape[1]):
+        y, z = costs.Y[i, k], Z[i, k] + b[k]
+        a = feasible(costs, A, i, k, balance)
+        r = error_of(radius, i, k, z, b[k], y)
+        add_gap(costs, i, k, z, a, sums)
+        v = value(loss, z, y)
+        of_value, of_gap = rooms(loss, z, a, r, y)
+        sums[VALUE, k] += s * v
+        sums[VALUE_ROOM, k] += s * of_value
+        sums[GAP_ROOM, k] += s * of_gap
+        sums[SIZE, k] += s * (v + abs(a * z) + abs(a * y))
+        add_exactly(sums, k, s * a)
+        sums[ABS, k] += abs(s * a)
+
+
+@inlined
+def add_exactly(sums, k, c):  # type: ignore[no-untyped-def]
+    """Add c to a sum that is kept to twice the digits."""
+    before = sums[BALANCE, k]
+    sums[BALANCE, k] += c
+    part = sums[BALANCE, k] - before  # c, less what the sum lost of it
+    sums[LOST, k] += (before - (sums[BALANCE, k] - part)) + (c - part)
 
 
 @inlined
@@ -72,24 +141,53 @@ def rooms(loss, z, a, r, y):  # type: ignore[no-untyped-def]
     return max(0.0, up, down), max(0.0, up + a * r, down - a * r)
 
 
-@compiled
-def write_room(costs, A, Z, radius, balance, b, out):  # type: ignore[no-untyped-def]
-    """Write what rounding of its score may add to each row's part of the gap.
-
-    The objective may be off either way, and the dual with it.
-    """
-    for i in range(A.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(A.shape[1]):
-            a = feasible(costs, A, i, k, balance)
-            y, z = costs.Y[i, k], Z[i, k] + b[k]
-            of_value, of_gap = rooms(costs.loss, z, a, error_of(radius, i, k, z, b[k], y), y)
-            out[i, k] = s * (of_gap + 2.0 * of_value)
+@write_row_room.otherwise
+def _(loss, costs, judged, i, row, out):  # type: ignore[no-untyped-def]
+    A, balance, Z, radius, b = judged
+    s = weight(costs.weights, i)
+    for k in range(A.shape[1]):
+        a = feasible(costs, A, i, k, balance)
+        y, z = costs.Y[i, k], Z[i, k] + b[k]
+        of_value, of_gap = rooms(loss, z, a, error_of(radius, i, k, z, b[k], y), y)
+        out[i, k] = s * (of_gap + 2.0 * of_value)
 
 
-@compiled
-def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
-    """Write -slope at the scores Z + b into A."""
-    for i in range(Z.shape[0]):
-        for k in range(Z.shape[1]):
-            A[i, k] = -slope(costs.loss, Z[i, k] + b[k], costs.Y[i, k])
+# ---- one model with K outputs: its sums are in the first column, those over classes in K
+
+
+@inlined
+def look_at(costs, judged, i, row):  # type: ignore[no-untyped-def]
+    """Write dual numbers and scores of row i into `row`; return a bound on the scores' errors."""
+    A, balance, Z, radius, b = judged
+    a, z = row[0], row[1]
+    write_feasible_row(costs.loss, costs, A, i, balance, a)
+    r = 0.0
+    for k in range(len(z)):
+        z[k] = Z[i, k] + b[k]
+        r = max(r, error_of(radius, i, k, z[k], b[k], 0.0))
+    return r
+
+
+@for_joint_losses(add_row_terms)
+def _(loss, costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
+    s, y = weight(costs.weights, i), own_class(costs.Y, i)
+    r = look_at(costs, judged, i, row)
+    a, z = row[0], row[1]
+    add_joint_gap(costs, i, z, a, y, sums)
+    of_value, of_gap = joint_rooms(loss, z, a, y, r)
+    sums[VALUE, 0] += s * joint_value(loss, z, y)
+    sums[VALUE_ROOM, 0] += s * of_value
+    sums[GAP_ROOM, 0] += s * of_gap
+    sums[SIZE, 0] += s * joint_size(loss, z, a, y)
+    sums[SPREAD, 0] += s * joint_spread(loss, z, a, y)
+    for k in range(len(a)):
+        add_exactly(sums, k, s * a[k])
+        sums[ABS, k] += s * probability(a, y, k)
+
+
+@for_joint_losses(write_row_room)
+def _(loss, costs, judged, i, row, out):  # type: ignore[no-untyped-def]
+    r = look_at(costs, judged, i, row)
+    of_value, of_gap = joint_rooms(loss, row[1], row[0], own_class(costs.Y, i), r)
+    out[i, :] = 0.0
+    out[i, 0] = weight(costs.weights, i) * (of_gap + 2.0 * of_value)

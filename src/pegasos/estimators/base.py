@@ -20,46 +20,18 @@ from pegasos.parallel import limited_to, one_blas_thread
 from pegasos.solvers.refusals import check_name_has_options
 
 
-class CertifiedEstimator(CallbackSupport, BaseEstimator):
-    """An estimator of K models with a certificate.
-
-    Subclasses say how new rows are scored (`_scores`) and what the ball of a certificate sees of
-    them (`_seen`).
-    """
+class CertifiedFit(CallbackSupport, BaseEstimator):
+    """An estimator whose fit has a certificate."""
 
     # What parameters mean where an estimator does not have them.
-    bias_scale: float = 1.0
     stop: str = "gap"  # a regressor has no decisions to wait for
     n_jobs: int | None = None
     max_steps: int | None = None
     record: Any = None
-    class_weight: Any = None
+    warm_start: bool = False
     _has_kernel: ClassVar[bool] = False
 
-    intercept_: FloatArray
     certificate_: Certificate
-    _ball: Ball | PairBalls | None
-
-    def _scores(self, X: Any) -> FloatArray:
-        """Return decision values of shape (n, K)."""
-        raise NotImplementedError
-
-    @one_blas_thread
-    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return decision values of shape (n, K) and bounds on the optimum's."""
-        check_is_fitted(self)
-        if self._ball is None:
-            raise NotCertified(
-                "partial_fit keeps no certificate, because a stream has no end: bounds on the "
-                "optimum are known after fit only."
-            )
-        with limited_to(threads_of(self)):
-            Z, low, high = self._ball.scores_and_bounds(self._seen(X))
-        return Z + self.intercept_, low, high
-
-    def _seen(self, X: Any) -> Any:
-        """Return new rows as the ball of a certificate is to see them."""
-        return checked_rows(self, X, reset=False)
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters; options of a solver or loss object as `solver__option`.
@@ -84,7 +56,7 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         """Explain why a certificate is missing; called for attributes that are not there."""
         if name in ("certificate_", "history_"):
-            if "intercept_" not in self.__dict__:
+            if "n_iter_" not in self.__dict__:
                 raise NotFittedError(
                     f"{name} comes with a fit; this {type(self).__name__} is not fitted yet. Call "
                     "fit(X, y) first."
@@ -104,3 +76,51 @@ class CertifiedEstimator(CallbackSupport, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class CertifiedEstimator(CertifiedFit):
+    """An estimator of K models with a certificate.
+
+    Subclasses say how new rows are scored (`_scores`) and what the ball of a certificate sees of
+    them (`_seen`).
+    """
+
+    bias_scale: float = 1.0  # where an estimator does not have it, as `class_weight`
+    class_weight: Any = None
+
+    intercept_: FloatArray
+    _ball: Ball | PairBalls | None
+
+    def _scores(self, X: Any) -> FloatArray:
+        """Return decision values of shape (n, K)."""
+        raise NotImplementedError
+
+    @one_blas_thread
+    def _bounds(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return decision values of shape (n, K) and bounds on the optimum's."""
+        ball = self._known_ball()
+        with limited_to(threads_of(self)):
+            Z, low, high = ball.scores_and_bounds(self._seen(X))
+        return Z + self.intercept_, low, high
+
+    @one_blas_thread
+    def _leaders(self, X: Any) -> tuple[FloatArray, Any]:
+        """Return decision values of a joint model, and which class leads at the optimum, or -1."""
+        ball, rows = self._known_ball(), self._seen(X)
+        with limited_to(threads_of(self)):
+            Z, _, _ = ball.scores_and_bounds(rows)
+            return Z + self.intercept_, ball.sure_leaders(rows)
+
+    def _known_ball(self) -> Any:
+        """Return what is known of the optimum."""
+        check_is_fitted(self)
+        if self._ball is None:
+            raise NotCertified(
+                "partial_fit keeps no certificate, because a stream has no end: bounds on the "
+                "optimum are known after fit only."
+            )
+        return self._ball
+
+    def _seen(self, X: Any) -> Any:
+        """Return new rows as the ball of a certificate is to see them."""
+        return checked_rows(self, X, reset=False)

@@ -72,7 +72,7 @@ class EpochCallbacks(Watch):
         estimator: Any,
         data: dict[str, Any],
         max_iter: int,
-        attributes: Callable[[Any, Any], dict[str, Any]],
+        attributes: Callable[..., dict[str, Any]],
     ) -> None:
         self._estimator, self._data, self._attributes = estimator, data, attributes
         self._has_callbacks = bool(vars(estimator).get("_skl_callbacks"))

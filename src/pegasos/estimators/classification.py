@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -102,8 +103,10 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         probabilities : ndarray of shape (n, n_classes)
             Rows sum to 1, except for multilabel, where labels are independent of each other.
         """
-        P = 1.0 / (1.0 + np.exp(-np.clip(self._scores(X), -700.0, 700.0)))
-        return self._labels.probabilities(P)
+        Z = self._scores(X)
+        if self._labels.kind == "joint":
+            return np.asarray(softmax(Z, axis=1))
+        return self._labels.probabilities(1.0 / (1.0 + np.exp(-np.clip(Z, -700.0, 700.0))))
 
     def certain(self, X: Any) -> Any:
         """Tell which predicted labels can no longer change, however long training went on.
@@ -122,6 +125,9 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         is_certain : ndarray of bool of shape (n,), or (n, n_labels) for multilabel
             True where the exact optimum is proven to predict the same label.
         """
+        if vars(self).get("_labels") is not None and self._labels.kind == "joint":
+            Z, leaders = self._leaders(X)
+            return leaders == Z.argmax(axis=1)
         Z, low, high = self._bounds(X)
         return self._labels.certain(Z, low, high)
 

@@ -1,4 +1,4 @@
-"""Linear classification: binary, one-vs-rest and multilabel, certified."""
+"""Linear classification: binary, of several classes and multilabel, certified."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from pegasos.estimators.linear import (
     weight_so_far,
     weights_found,
 )
+from pegasos.estimators.multiclass import posed, several_classes
 from pegasos.estimators.parameters import (
     check_class_weight,
     checked_parameters,
@@ -52,8 +53,13 @@ class PegasosClassifier(Classification, LinearEstimator):
     fit ends when this objective is *proven* to be within `tol` of its minimum; `certificate_` is
     the proof.
 
-    More than two classes are trained one against the rest, several labels per row (`y` an indicator
-    matrix) one model per label; all models share each pass over the data.
+    More than two classes have weights w_k and a bias b_k each and are trained together, with
+    scores z_k = <w_k, x_i> + b_k, ||w||^2 the sum of all squares, and for a row of class y
+
+        max_k cost[y, k] + z_k - z_y    (hinge)     or     log sum_k exp(z_k - z_y)    (logistic)
+
+    as its loss; or, with multiclass="ovr", one against the rest. Several labels per row (`y` an
+    indicator matrix) have one model per label. All models share each pass over the data.
 
     Parameters
     ----------
@@ -75,7 +81,7 @@ class PegasosClassifier(Classification, LinearEstimator):
         A name from the catalogue, such as "sdca", or an object with options, such as
         `SDCA(shrinking=False)`, which searches reach as `solver__shrinking`. "auto" picks SDCA or
         Newton's method, whichever is expected to end first (`verbose=1` tells why), changes to the
-        other if it does not, and takes tiny problems (up to 50,000 stored values) to machine
+        other if it does not, and takes tiny problems (up to 20,000 stored values) to machine
         precision.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven; for several models, each
@@ -92,6 +98,15 @@ class PegasosClassifier(Classification, LinearEstimator):
         "decisions" also ends the fit once 99.9 % of the training rows' labels are certain: they
         would be the same at the optimum. With the default `tol` that is usually later than `tol`;
         it saves epochs beside a small one, such as 1e-6, if classes are well apart.
+    multiclass : {"auto", "joint", "ovr"}, default="auto"
+        How three or more classes are trained. "joint": one model with an output per class, which
+        pays for the most wrong class of a row (hinge) or by its probability (logistic, softmax);
+        "ovr": one model per class against the rest. "auto" is "joint" for these two losses with
+        solvers that can ("sdca", "newton", "pegasos"), up to 1000 classes, and "ovr" else.
+    cost : array-like of shape (n_classes, n_classes), optional
+        What it costs to take a row of one class (row of the matrix) for another (column), in the
+        order of `classes_`; not negative, 0 on the diagonal. For joint models of the hinge loss, by
+        default 1 for every error.
     class_weight : dict or "balanced", optional
         Factors on the weights of the rows by class. "balanced" gives every class the same total
         weight, sample weights included.
@@ -116,7 +131,7 @@ class PegasosClassifier(Classification, LinearEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_models, n_features)
-        Weights; float32 for float32 data, else float64.
+        Weights, of each class if they are trained jointly; float32 for float32 data, else float64.
     intercept_ : ndarray of shape (1,) or (n_models,)
         The bias b, added to <w, x> as it is, whatever `bias_scale`; 0 for bias="none".
     classes_ : ndarray of shape (n_classes,)
@@ -146,7 +161,7 @@ class PegasosClassifier(Classification, LinearEstimator):
     >>> model = PegasosClassifier(C=1.0, random_state=0).fit(X, y)
     >>> model.predict(X[:2]), round(model.score(X, y), 1)
     (array([0, 0]), 1.0)
-    >>> model.certificate_.relative_gap <= 1e-3  # proven, for each of the three models
+    >>> model.certificate_.relative_gap <= 1e-3  # proven
     True
 
     Which labels would still be the same at the exact optimum?
@@ -169,6 +184,8 @@ class PegasosClassifier(Classification, LinearEstimator):
         max_steps: int | None = None,
         max_time: float | None = None,
         stop: str = "gap",
+        multiclass: str = "auto",
+        cost: Any = None,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -188,6 +205,8 @@ class PegasosClassifier(Classification, LinearEstimator):
         self.max_steps = max_steps
         self.max_time = max_time
         self.stop = stop
+        self.multiclass = multiclass
+        self.cost = cost
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -217,9 +236,11 @@ class PegasosClassifier(Classification, LinearEstimator):
         check_class_weight(self.class_weight)
         loss = margin_loss(self.loss)
         parameters = checked_parameters(self, loss, resolve, sample_weight)
+        several = several_classes(self, loss, parameters.solver)
         loss = tag_of(loss, [-1.0, 1.0])
 
-        rows, labels, Y, weights, _ = labelled(self, X, y, sample_weight)
+        rows, labels, Y, weights, _ = labelled(self, X, y, sample_weight, several)
+        labels, loss = posed(self, labels, loss)
 
         C, lam = lam_of(self.C, self.lam, total_weight(rows, weights))
         problem = make_problem(
@@ -286,9 +307,11 @@ class PegasosClassifier(Classification, LinearEstimator):
         loss = margin_loss(self.loss)
         parameters = checked_parameters(self, loss, resolve_stream, sample_weight)
         check_stream_and_class_weight(self.class_weight)
+        several = several_classes(self, loss, parameters.solver)
         loss = tag_of(loss, [-1.0, 1.0])
 
-        rows, labels, Y, weights, _ = streamed(self, X, y, sample_weight, classes)
+        rows, labels, Y, weights, _ = streamed(self, X, y, sample_weight, classes, several)
+        labels, loss = posed(self, labels, loss)
 
         seen = weight_so_far(self)
         C, lam = lam_of_stream(self.C, self.lam, seen, len(Y), weights)

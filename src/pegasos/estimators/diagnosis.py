@@ -20,8 +20,11 @@ HUGE = 1e3  # C ||x||^2 from which C is held responsible
 WORTH_WAITING = 5.0  # as many times what was done is worth waiting for
 
 
-def diagnosis(estimator: Any, solution: Solution | Together, rows: Rows) -> str:
-    """Return the text of the warning for a fit that ended above its tolerance."""
+def diagnosis(estimator: Any, solution: Solution | Together, rows: Rows | None) -> str:
+    """Return the text of the warning for a fit that ended above its tolerance.
+
+    Of sequences and other structures there are no `rows` to look at.
+    """
     certificate = solution.certificate
     return (
         f"{guarantee(certificate)} (tol={certificate.tol:g} was asked for; stopped after "
@@ -45,11 +48,13 @@ def guarantee(certificate: Certificate) -> str:
     return f"{which} {within(gap)}"
 
 
-def advice(estimator: Any, solution: Solution | Together, rows: Rows) -> str:
+def advice(estimator: Any, solution: Solution | Together, rows: Rows | None) -> str:
     """Name the most likely cause and one remedy."""
     certificate = solution.certificate
     if solution.outcome is Outcome.ROUNDING:
-        is_coarse = float_type(rows) == np.float32 and not estimator._has_kernel
+        is_coarse = (
+            rows is not None and float_type(rows) == np.float32 and not estimator._has_kernel
+        )
         return (
             "Numbers of this size are not exact enough for this tolerance: scale the columns, or "
             f"lower C{', or pass float64 data' if is_coarse else ''}."
@@ -60,15 +65,8 @@ def advice(estimator: Any, solution: Solution | Together, rows: Rows) -> str:
     is_near = epochs <= WORTH_WAITING * certificate.epochs  # nan, a forecast unknown, is not
     if is_near:
         return _wait(solution, epochs)
-    scales = column_scales(rows)
-    if scales.offset >= FAR and estimator.bias in ("none", "regularized"):
-        return _centre(estimator, scales)
-    is_weak = estimator.C_ * scales.mean_square >= HUGE
-    is_large, is_sparse = scales.most >= LARGE, isinstance(rows, CsrRows)
-    if (scales.ratio >= UNEVEN and (is_large or not is_sparse)) or (is_weak and is_large):
-        return _scale(estimator, scales, rows)
-    if is_weak:
-        return _weaken(estimator, scales.mean_square)
+    if rows is not None and (cause := _cause(estimator, rows)):
+        return cause
     if np.isfinite(epochs) and epochs <= 1000.0 * certificate.epochs:
         return _wait(solution, epochs)
     if certificate.relative_gap <= 1.0:
@@ -80,6 +78,18 @@ def advice(estimator: Any, solution: Solution | Together, rows: Rows) -> str:
         seconds = max(1.0, _rounded_up(10.0 * certificate.seconds))
         return f"Too little time; set max_time={seconds:.0f}."
     return f"Too few epochs; set max_iter={10 * certificate.epochs}."
+
+
+def _cause(estimator: Any, rows: Rows) -> str:
+    """Name what is wrong with the scale of the columns or the penalty, if anything."""
+    scales = column_scales(rows)
+    if scales.offset >= FAR and estimator.bias in ("none", "regularized"):
+        return _centre(estimator, scales)
+    is_weak = estimator.C_ * scales.mean_square >= HUGE
+    is_large, is_sparse = scales.most >= LARGE, isinstance(rows, CsrRows)
+    if (scales.ratio >= UNEVEN and (is_large or not is_sparse)) or (is_weak and is_large):
+        return _scale(estimator, scales, rows)
+    return _weaken(estimator, scales.mean_square) if is_weak else ""
 
 
 def _wait(solution: Solution | Together, epochs: float) -> str:

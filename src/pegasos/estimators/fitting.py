@@ -11,7 +11,7 @@ import inspect
 import warnings
 from typing import Any
 
-from pegasos.around import Decided
+from pegasos.around import Around, Decided
 from pegasos.certificate.stopping import Outcome, Stopping
 from pegasos.data.rows import FloatArray, Rows, shape
 from pegasos.errors import FitInterrupted, IndefiniteKernel, ToleranceNotReached
@@ -19,7 +19,6 @@ from pegasos.estimators.callbacks import EpochCallbacks
 from pegasos.estimators.diagnosis import diagnosis
 from pegasos.estimators.parameters import seeded, threads_of
 from pegasos.interrupt import Interrupts
-from pegasos.one_vs_one.together import Together
 from pegasos.parallel import limited_to, one_blas_thread
 from pegasos.problem.objective import Problem
 from pegasos.progress import watch_for
@@ -40,6 +39,14 @@ def total_weight(rows: Rows, sample_weight: FloatArray | None) -> float:
 def interrupts_of(estimator: Any) -> Interrupts:
     """Return what Ctrl-C is to do to a fit."""
     return Interrupts(keeps=estimator.on_interrupt == "keep")
+
+
+def around_fit(
+    estimator: Any, compiles: str, stopping: Stopping, callbacks: EpochCallbacks
+) -> Around:
+    """Return what is around a fit to sequences or structures: progress, callbacks, Ctrl-C."""
+    watch = watch_for(estimator.verbose, stopping.tol, callbacks)
+    return Around(compiles, watch, interrupts=interrupts_of(estimator))
 
 
 @one_blas_thread
@@ -99,7 +106,7 @@ def forget_certificate(estimator: Any) -> None:
     estimator._ball = estimator._state = None
 
 
-def warn_of_end(estimator: Any, solution: Solution | Together, rows: Rows) -> None:
+def warn_of_end(estimator: Any, solution: Any, rows: Rows | None = None) -> None:
     """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
     if solution.outcome is Outcome.INTERRUPT:
         warnings.warn(

@@ -129,8 +129,10 @@ class KernelPegasosRegressor(RegressorMixin, KernelEstimator):
         Kernel values computed; rows of the kernel matrix found in memory, or not, when needed.
     records_ : dict of str to ndarray
         With `record`: step, rows_visited, seconds, objective, and test_error and test_loss where
-        there are rows to test on;
-        evaluations, the kernel values that the steps needed.
+        there are rows to test on; evaluations, the kernel values computed for the steps (in
+        blocks, those ahead included), and kernel_rows, the rows of the kernel matrix that steps
+        used: n times as many values without a store. The latter is not known of LASVM, the
+        perceptron and larger working sets.
     C_, lam_ : float
         The penalty on both scales.
     n_iter_ : int

@@ -54,9 +54,11 @@ def labelled(
     return Labelled(rows, labels, labels.targets(codes), weights, given)
 
 
-def streamed(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any) -> Labelled:
+def streamed(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any, several: Kind = "multiclass"
+) -> Labelled:
     """Look at the next rows of a stream."""
-    labels = stream_labels(vars(estimator).get("_labels"), classes)
+    labels = stream_labels(vars(estimator).get("_labels"), classes, several)
     rows, y = checked_data(estimator, X, y, reset="classes_" not in vars(estimator))
     codes = labels.codes(y)
     given = checked_weights(sample_weight, shape(rows)[0])
@@ -64,12 +66,12 @@ def streamed(estimator: Any, X: Any, y: Any, sample_weight: Any, classes: Any) -
     return Labelled(rows, labels, labels.targets(codes), weights, given)
 
 
-def stream_labels(known: Labels | None, classes: Any) -> Labels:
+def stream_labels(known: Labels | None, classes: Any, several: Kind = "multiclass") -> Labels:
     """Return the labels of a stream: those known from the first call or a fit, or new ones."""
     if known is not None:
         check_stream_and_labels(known.kind)
-        if known.kind == "pairs":  # a stream has one model per class
-            known = replace(known, kind="multiclass")
+        if known.kind != "binary":  # a stream has an output per class, not a model per pair
+            known = replace(known, kind=several)
         if classes is None:
             return known
     if classes is None:
@@ -77,7 +79,7 @@ def stream_labels(known: Labels | None, classes: Any) -> Labels:
             "classes must be passed on the first call to partial_fit: all labels that may ever "
             "occur in y."
         )
-    labels = labels_of(np.asarray(classes))[0]
+    labels = labels_of(np.asarray(classes), several)[0]
     if len(labels.classes) < 2:
         raise InvalidParameter(f"classes must name at least two classes; got {classes!r}.")
     if known is not None and not np.array_equal(labels.classes, known.classes):

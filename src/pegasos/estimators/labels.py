@@ -13,15 +13,16 @@ from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
 from pegasos.problem import votes
 
-Kind = Literal["binary", "multiclass", "pairs", "multilabel"]
+Kind = Literal["binary", "multiclass", "joint", "pairs", "multilabel"]
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The classes of a fit, and how K models decide between them.
+    """The classes of a fit, and how K models, or K outputs of one, decide between them.
 
     binary       one model; its decision value is positive for the second class
     multiclass   one model per class against the rest; the largest decision value wins
+    joint        one model with an output per class; the largest wins
     pairs        one model per pair of classes, positive for the first; most votes win (`votes`)
     multilabel   one model per label; a positive decision value means that the label is given
     """
@@ -96,9 +97,14 @@ class Labels:
 
 def is_multilabel(y: Any) -> bool:
     """Whether y is an indicator matrix with a column per label."""
-    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub":
-        return False  # the usual case, without a look at the values
+    if _holds_integers(y):
+        return False
     return y is not None and _sortable(type_of_target, y, input_name="y").startswith("multilabel")
+
+
+def _holds_integers(y: Any) -> bool:
+    """Whether y is an array of one label per row whatever its values: the usual case."""
+    return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iub"
 
 
 def labels_of(y: Any, several: Kind = "multiclass") -> tuple[Labels, Any]:
@@ -106,7 +112,8 @@ def labels_of(y: Any, several: Kind = "multiclass") -> tuple[Labels, Any]:
 
     `several` tells how more than two classes are trained.
     """
-    _sortable(check_classification_targets, y)
+    if not _holds_integers(y):
+        _sortable(check_classification_targets, y)
     classes = _sortable(np.unique, y)
     codes = _places(classes, y)  # less memory than np.unique's own inverse
     codes = codes.astype(np.min_scalar_type(len(classes)))
@@ -148,7 +155,7 @@ def _places(classes: Any, y: Any) -> Any:
 
 def check_two_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> None:
     """Refuse training rows of one class only, counting those of positive weight."""
-    present = np.unique(codes if weights is None else codes[weights > 0.0])
+    present = np.flatnonzero(np.bincount(codes if weights is None else codes[weights > 0.0]))
     if len(present) >= 2:
         return
     if len(present) == 0:

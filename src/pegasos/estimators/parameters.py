@@ -43,9 +43,17 @@ def checked_parameters(
 
     The solver is the one that `resolve` finds in the catalogue.
     """
-    lam_of(estimator.C, estimator.lam, 1.0)
+    limits = checked_limits(estimator)
     one_of(estimator.bias, "bias", BIASES)
     positive(estimator.bias_scale, "bias_scale", "It is the value of the constant feature.")
+    has_weights = sample_weight is not None or estimator.class_weight is not None
+    bias: Any = "free" if estimator.bias.startswith("free") else estimator.bias
+    return Parameters(resolve(estimator.solver, loss, estimator.bias, has_weights), bias, limits)
+
+
+def checked_limits(estimator: Any) -> Limits:
+    """Check the parameters of every estimator: penalty, limits, seed, threads, progress, Ctrl-C."""
+    lam_of(estimator.C, estimator.lam, 1.0)
     positive(estimator.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
     whole(estimator.max_iter, "max_iter", "It limits the passes over the data; None is the default")
     whole(estimator.max_steps, "max_steps", "It limits the steps of a solver; None means no limit")
@@ -65,8 +73,7 @@ def checked_parameters(
         raise InvalidParameter(f"verbose must be 0 or 1; got {estimator.verbose!r}.")
     one_of(estimator.on_interrupt, "on_interrupt", ("keep", "raise"))
     seeded(estimator.random_state)
-    has_weights = sample_weight is not None or estimator.class_weight is not None
-    limits = Limits(
+    return Limits(
         tol=float(estimator.tol),
         max_iter=None if estimator.max_iter is None else int(estimator.max_iter),
         max_time=np.inf if estimator.max_time is None else float(estimator.max_time),
@@ -74,8 +81,6 @@ def checked_parameters(
         is_auto=isinstance(estimator.solver, str) and estimator.solver == "auto",
         max_steps=np.inf if estimator.max_steps is None else float(estimator.max_steps),
     )
-    bias: Any = "free" if estimator.bias.startswith("free") else estimator.bias
-    return Parameters(resolve(estimator.solver, loss, estimator.bias, has_weights), bias, limits)
 
 
 def margin_loss(loss: Any) -> Any:

@@ -70,7 +70,7 @@ class PegasosRegressor(RegressorMixin, LinearEstimator):
         A name from the catalogue, such as "sdca", or an object with options, such as
         `SDCA(shrinking=False)`, which searches reach as `solver__shrinking`. "auto" picks SDCA or
         Newton's method, whichever is expected to end first (`verbose=1` tells why), changes to the
-        other if it does not, and takes tiny problems (up to 50,000 stored values) to machine
+        other if it does not, and takes tiny problems (up to 20,000 stored values) to machine
         precision.
     tol : float, default=1e-3
         The objective is to be within this fraction of the optimum, proven.

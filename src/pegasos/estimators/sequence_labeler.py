@@ -6,10 +6,9 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.certificate.limits import EPOCHS
+from pegasos.certificate.sequence_predictions import write_certain
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import FloatArray, shape
@@ -22,12 +21,14 @@ from pegasos.data.sequences import (
     vectorizer_for,
 )
 from pegasos.errors import InvalidData, InvalidParameter
-from pegasos.estimators.fitting import certificate_found, interrupts_of, keep
-from pegasos.estimators.parameters import one_of, seeded, threads_of, whole, yes_or_no
-from pegasos.estimators.structured import warn
+from pegasos.estimators.base import CertifiedFit
+from pegasos.estimators.callbacks import EpochCallbacks, with_callbacks
+from pegasos.estimators.fitting import around_fit, certificate_found, keep, passed, warn_of_end
+from pegasos.estimators.parameters import checked_limits, one_of, seeded, threads_of
 from pegasos.parallel import limited_to
-from pegasos.problem.scaling import lam_of, positive
+from pegasos.problem.scaling import lam_of
 from pegasos.problem.sequences import (
+    Model,
     SequenceHinge,
     SequenceLogistic,
     make_sequences,
@@ -35,11 +36,10 @@ from pegasos.problem.sequences import (
     write_paths,
     write_probabilities,
 )
-from pegasos.progress import watch_for
-from pegasos.structured.chain import label, solver_for, train
+from pegasos.structured.chain import COMPILES, label, solver_for, train
 
 
-class PegasosSequenceLabeler(BaseEstimator):
+class PegasosSequenceLabeler(CertifiedFit):
     """Label every token of a sequence, with a proof of how good the fit is.
 
     The score of labels y for a sequence x adds up what each token's features say about its label
@@ -130,6 +130,11 @@ class PegasosSequenceLabeler(BaseEstimator):
     True
     >>> tagger.top_features("NAME", 1)[0][0]
     'is_title'
+
+    Which labels would still be the same at the exact optimum?
+
+    >>> [bool(one.all()) for one in tagger.certain(X)]
+    [True, True, True]
     """
 
     def __init__(
@@ -165,6 +170,7 @@ class PegasosSequenceLabeler(BaseEstimator):
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosSequenceLabeler:
         """Fit to sequences X and their labels y.
 
@@ -183,7 +189,7 @@ class PegasosSequenceLabeler(BaseEstimator):
         self : PegasosSequenceLabeler
             The fitted estimator.
         """
-        solver = self._checked_solver()
+        solver, stopping = self._checked()
         rows, starts, vectorizer = tokens(X, copy(self), self.vectorizer, reset=True)
         labels = labels_of(y, starts)
         classes = classes_of(labels)
@@ -195,61 +201,53 @@ class PegasosSequenceLabeler(BaseEstimator):
         loss = SequenceHinge(cost_matrix(self.cost, classes)) if is_hinge else SequenceLogistic()
         problem = make_sequences(loss, rows, starts, codes, weights, lam)
         key = (starts.tobytes(), codes.tobytes(), K, shape(rows)[1])
-        told = (watch_for(self.verbose, self.tol), interrupts_of(self))
+
+        def model_found(U: FloatArray, V: FloatArray) -> dict[str, Any]:
+            of_labels = {"coef_": U.T, "transitions_": V[:K], "start_": V[K], "end_": V[K + 1]}
+            of_data = {"classes_": classes, "vectorizer_": vectorizer, "n_features_in_": len(U)}
+            return {**of_data, **of_labels, "_model": Model(U, V)}
+
+        callbacks = EpochCallbacks(
+            self, passed(X, y, sample_weight), stopping.max_iter, model_found
+        )
         with limited_to(threads_of(self)):
             solution = train(
-                problem, K, solver, self._stopping(), seeded(self.random_state).randint(2**31 - 1),
-                self._previous(key), told,
+                problem, K, solver, stopping, seeded(self.random_state).randint(2**31 - 1),
+                self._previous(key), around_fit(self, COMPILES, stopping, callbacks),
             )  # fmt: skip
-        U, V = solution.model
         keep(
             self,
-            {"classes_": classes, "vectorizer_": vectorizer, "n_features_in_": len(U)},
-            {"coef_": U.T, "transitions_": V[:K], "start_": V[K], "end_": V[K + 1]},
-            {"C_": C, "lam_": lam, **certificate_found(solution)},
+            model_found(*solution.model),
+            {"C_": C, "lam_": lam, "_radius": solution.radius, **certificate_found(solution)},
+            {"_state": (key, solution.state) if self.warm_start else None},
         )
-        self._model = solution.model
-        self._state = (key, solution.state) if self.warm_start else None
-        warn(solution)
+        callbacks.finish()
+        warn_of_end(self, solution)
         return self
 
-    def _checked_solver(self) -> Any:
-        """Check the parameters before data is looked at; return the solver."""
-        lam_of(self.C, self.lam, 1.0)
+    def _checked(self) -> tuple[Any, Stopping]:
+        """Check the parameters before data is looked at; return the solver and the limits."""
+        limits = checked_limits(self)
         one_of(self.loss, "loss", ("logistic", "hinge"))
-        positive(self.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
-        whole(self.max_iter, "max_iter", "It limits the passes over the data; None means 1000")
-        if self.max_time is not None:
-            positive(self.max_time, "max_time", "It is in seconds; None means no limit.")
-        yes_or_no(self.warm_start, "warm_start")
-        threads_of(self)
-        if not isinstance(self.verbose, bool | int | np.integer) or self.verbose < 0:
-            raise InvalidParameter(f"verbose must be 0 or 1; got {self.verbose!r}.")
-        one_of(self.on_interrupt, "on_interrupt", ("keep", "raise"))
-        seeded(self.random_state)
         vectorizer_for(self.vectorizer)
         if self.cost is not None and self.loss != "hinge":
             raise InvalidParameter(
                 'cost has no meaning for loss="logistic", which has no costs; use loss="hinge".'
             )
-        return solver_for(self.solver, self.loss)
-
-    def _stopping(self) -> Stopping:
-        limit = np.inf if self.max_time is None else float(self.max_time)
-        return Stopping(float(self.tol), int(self.max_iter or EPOCHS), limit)
+        return solver_for(self.solver, self.loss), limits.examples()
 
     def _previous(self, key: Any) -> Any:
         """Return the state to continue from, if sequences and labels are those of the last fit."""
         known = vars(self).get("_state") if self.warm_start else None
         return known[1] if known is not None and known[0] == key else None
 
-    def _labelled(self, kernel: Any, X: Any, dtype: Any, width: int) -> list[Any]:
+    def _labelled(self, kernel: Any, X: Any, dtype: Any, width: int, *more: Any) -> list[Any]:
         """Return what a kernel writes for every token, sequence by sequence."""
         check_is_fitted(self)
         rows, starts, _ = tokens(X, self, self.vectorizer_, reset=False)
         size = (int(starts[-1]), width) if width else (int(starts[-1]),)
         with limited_to(threads_of(self)):
-            return label(kernel, rows, starts, self._model, np.empty(size, dtype=dtype))
+            return label(kernel, rows, starts, self._model, np.empty(size, dtype=dtype), *more)
 
     def predict(self, X: Any) -> list[list[Any]]:
         """Return the best labels of each sequence (Viterbi).
@@ -282,6 +280,22 @@ class PegasosSequenceLabeler(BaseEstimator):
         """
         check_is_fitted(self)
         return self._labelled(write_label_scores, X, np.float64, len(self.classes_))
+
+    def certain(self, X: Any) -> list[Any]:
+        """Tell which tokens have the same label at the exact optimum, however long one trains.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Of the kind that was fitted.
+
+        Returns
+        -------
+        certain : list of boolean ndarrays of shape (length,)
+            True where no further training can change the label that `predict` gives.
+        """
+        check_is_fitted(self)
+        return self._labelled(write_certain, X, np.bool_, 0, self._radius)
 
     def predict_marginals(self, X: Any) -> list[FloatArray]:
         """Return the probability of every label at every token; for the logistic loss only.
@@ -326,6 +340,12 @@ class PegasosSequenceLabeler(BaseEstimator):
         with limited_to(threads_of(self)):
             label(write_paths, rows, starts, self._model, found)
         return float(np.mean(found == codes))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a list of them
+        tags.target_tags.required = True
+        return tags
 
     def top_features(self, label: Any, count: int = 10) -> list[tuple[Any, float]]:
         """Return the features that speak most for a label, and their weights.

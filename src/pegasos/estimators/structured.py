@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.certificate.limits import EPOCHS
-from pegasos.certificate.stopping import Outcome, Stopping
+from pegasos.certificate.stopping import Stopping
 from pegasos.data.numbers import checked_weights
-from pegasos.errors import (
-    FitInterrupted,
-    InvalidData,
-    InvalidParameter,
-    InvalidType,
-    ToleranceNotReached,
-)
-from pegasos.estimators.fitting import certificate_found, interrupts_of, keep, stack_level
-from pegasos.estimators.parameters import one_of, seeded, whole
-from pegasos.problem.scaling import lam_of, positive
-from pegasos.progress import watch_for
+from pegasos.errors import InvalidData, InvalidParameter, InvalidType
+from pegasos.estimators.base import CertifiedFit
+from pegasos.estimators.callbacks import EpochCallbacks, with_callbacks
+from pegasos.estimators.fitting import around_fit, certificate_found, keep, passed, warn_of_end
+from pegasos.estimators.parameters import checked_limits, one_of, seeded
+from pegasos.problem.scaling import lam_of
 from pegasos.structured.examples import Structure, make_examples
-from pegasos.structured.solve import Task, solve
-from pegasos.structured.solvers import SOLVERS, begin
+from pegasos.structured.solve import solve
+from pegasos.structured.solvers import SOLVERS, begin, task_of
 
 METHODS = ("features", "cost", "decode", "decode_augmented")
 COMPILES = "compiling for structures (about 1 s)"
 
 
-class PegasosStructured(BaseEstimator):
+class PegasosStructured(CertifiedFit):
     """Learn to predict structures of any kind, with a proof of how good the fit is.
 
     Minimises, over the weights w of a joint feature map phi,
@@ -127,6 +119,7 @@ class PegasosStructured(BaseEstimator):
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosStructured:
         """Fit to inputs X and their structures y.
 
@@ -150,23 +143,23 @@ class PegasosStructured(BaseEstimator):
         S = float(n) if weights is None else float(weights.sum())
         C, lam = lam_of(self.C, self.lam, S)
         problem = make_examples(self.structure, X, y, weights, lam)
-        solver = SOLVERS[self.solver]()
         seed = seeded(self.random_state).randint(2**31 - 1)
-        run = Task(
-            lambda state: solver.advance(problem, state),
-            lambda state: solver.certify(problem, state),
-            n,
-            COMPILES,
+
+        def model_found(w: Any) -> dict[str, Any]:
+            return {"coef_": w}
+
+        callbacks = EpochCallbacks(
+            self, passed(X, y, sample_weight), stopping.max_iter, model_found
         )
         solution = solve(
-            run,
+            task_of(problem, SOLVERS[self.solver]()),
             lambda: begin(problem, seed),
             stopping,
-            watch_for(self.verbose, stopping.tol),
-            interrupts_of(self),
+            around_fit(self, COMPILES, stopping, callbacks),
         )
-        keep(self, {"coef_": solution.model, "C_": C, "lam_": lam}, certificate_found(solution))
-        warn(solution)
+        keep(self, model_found(solution.model), {"C_": C, "lam_": lam}, certificate_found(solution))
+        callbacks.finish()
+        warn_of_end(self, solution)
         return self
 
     def _checked(self) -> Stopping:
@@ -177,15 +170,9 @@ class PegasosStructured(BaseEstimator):
                 f"structure must have the methods {', '.join(METHODS)}; {self.structure!r} lacks "
                 f"{', '.join(missing)}."
             )
-        lam_of(self.C, self.lam, 1.0)
+        limits = checked_limits(self)
         one_of(self.solver, "solver", tuple(SOLVERS))
-        positive(self.tol, "tol", "tol=1e-3 asks for an objective within 0.1 % of the optimum.")
-        whole(self.max_iter, "max_iter", "It limits the passes over the data; None means 1000")
-        if self.max_time is not None:
-            positive(self.max_time, "max_time", "It is in seconds; None means no limit.")
-        one_of(self.on_interrupt, "on_interrupt", ("keep", "raise"))
-        limit = np.inf if self.max_time is None else float(self.max_time)
-        return Stopping(float(self.tol), int(self.max_iter or EPOCHS), limit)
+        return limits.examples()
 
     def predict(self, X: Any) -> list[Any]:
         """Return the best structure for each input.
@@ -226,25 +213,3 @@ def _length(values: Any, name: str) -> int:
     if not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
         raise InvalidType(f"{name} must be a list or an array; got {type(values).__name__}.")
     return len(values)
-
-
-def warn(solution: Any) -> None:
-    """Warn of an interrupted fit, or of one that a limit ended above the tolerance."""
-    if solution.outcome is Outcome.INTERRUPT:
-        warnings.warn(
-            "Fit interrupted by Ctrl-C, half-trained; the model so far is kept: "
-            f"{solution.certificate}.",
-            FitInterrupted,
-            stacklevel=stack_level(),
-        )
-    elif solution.outcome in (Outcome.EPOCHS, Outcome.TIME, Outcome.ROUNDING):
-        advice = {
-            Outcome.EPOCHS: "Raise max_iter or tol, or lower C.",
-            Outcome.TIME: "Raise max_time or tol, or lower C.",
-            Outcome.ROUNDING: "Raise tol.",
-        }[solution.outcome]
-        warnings.warn(
-            f"The tolerance was not reached: {solution.certificate}. {advice}",
-            ToleranceNotReached,
-            stacklevel=stack_level(),
-        )

@@ -96,6 +96,7 @@ def best_fixed_point(
         raise InvalidData(f"start must have shape ({costs.n_weights},); got {start.shape}.")
     search = _Search(costs, checked_set(within), shares)
     now = search.pair_at(nearest(within, start))
+    search.look(now)
     mean, count, last = now, 0, now
     omega, at_start = 1.0, math.inf
     for k in range(1, max_iter + 1):
@@ -120,6 +121,7 @@ class _Search:
     def __init__(self, costs: RowCosts, within: Any, shares: FloatArray) -> None:
         self.costs, self.within, self.shares = costs, within, shares
         self.lower, self.upper = -math.inf, math.inf
+        self.u = self.a = np.empty(0)  # the points they belong to
         self.step_size = SAFETY / (self._norm() or 1.0)
 
     def _norm(self) -> float:
@@ -165,7 +167,7 @@ class _Search:
         dual = inner(self.shares, gains) - support(self.within, pair.V, costs.lam)
         if primal < self.upper:
             self.upper, self.u = primal, pair.u
-        if dual > self.lower or not hasattr(self, "a"):
+        if dual > self.lower or len(self.a) == 0:
             self.lower, self.a = dual, pair.a
         return primal - dual
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.rows import CsrRows, FloatArray
+from pegasos.data.rows import CsrRows, FloatArray, stored_values
 from pegasos.errors import InvalidData, InvalidParameter
 from pegasos.online.costs import Cost, RowCosts
 from pegasos.online.hindsight import best_fixed_point
@@ -35,6 +35,7 @@ from pegasos.online.tally import (
     new_state,
 )
 from pegasos.online.tangents import checked_answer
+from pegasos.problem.objective import VALUES_PER_CALL
 
 RECORDS_PER_DECADE = 16  # of steps, in the history of a pass over rows
 
@@ -161,7 +162,9 @@ class Learner:
             )
         order = order.astype(np.int64, copy=False)
         play = self._pass_over(costs)
-        for start, stop in _stretches(self.steps, len(order)):
+        per_step = d if play is dense_pass else 1 + stored_values(costs.rows) // costs.n
+        most = max(1, VALUES_PER_CALL // per_step)
+        for start, stop in _stretches(self.steps, len(order), most):
             part = order[start:stop]
             play(costs.loss, costs.rows, costs.y, part, costs.terms, self.rule, self.state)
             self._note()
@@ -249,10 +252,10 @@ def is_noted(steps: int) -> bool:
     return _mark(round(RECORDS_PER_DECADE * math.log10(max(1, steps)))) == steps
 
 
-def _stretches(steps: int, more: int) -> list[tuple[int, int]]:
-    """Cut the next steps after those that are noted."""
+def _stretches(steps: int, more: int, most: int) -> list[tuple[int, int]]:
+    """Cut the next steps after those that are noted, and so that Ctrl-C is obeyed soon."""
     last = steps + more
     first, stop = (int(RECORDS_PER_DECADE * math.log10(max(1, t))) for t in (steps, last))
-    marks = sorted({_mark(k) - steps for k in range(first, stop + 2)})
-    cuts = [0, *(mark for mark in marks if 0 < mark < more), more]
+    marks = {_mark(k) - steps for k in range(first, stop + 2)} | set(range(most, more, most))
+    cuts = [0, *sorted(mark for mark in marks if 0 < mark < more), more]
     return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]

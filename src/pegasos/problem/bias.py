@@ -18,6 +18,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled
 from pegasos.problem.geometry import geometry
+from pegasos.problem.joint_losses import for_joint_losses, own_class
 from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
 
@@ -26,9 +27,11 @@ NEARLY_BALANCED = 1e-3  # sum_i s_i a_i against sum_i s_i |a_i|: below, projecti
 
 
 class Balance(NamedTuple):
-    """How raw dual numbers become feasible, one entry per model.
+    """How raw dual numbers become feasible, one entry per output.
 
-    clip(scale a - theta), then positive numbers times `up` and negative ones times `down`.
+    clip(scale a - theta), then positive numbers times `up` and negative ones times `down`. Of a
+    joint loss, with a = e_y - p, p in the simplex: p times `down`, and what that takes away is
+    given to classes in the proportions `theta` (`joint_bias`).
     """
 
     scale: float
@@ -53,6 +56,41 @@ def feasible(costs, A, i, k, balance):  # type: ignore[no-untyped-def]
     """Return the feasible dual number that a balance makes of A[i, k]."""
     a = clip(costs.loss, balance.scale * A[i, k] - balance.theta[k], costs.Y[i, k])
     return a * (balance.up[k] if a > 0.0 else balance.down[k])
+
+
+@by_tag
+def write_feasible_row(loss: Any, costs: Any, A: Any, i: int, balance: Any, out: Any) -> None:
+    """Write the feasible dual numbers (K,) that a balance makes of A[i] into `out`."""
+
+
+@write_feasible_row.otherwise
+def _(loss, costs, A, i, balance, out):  # type: ignore[no-untyped-def]
+    for k in range(A.shape[1]):
+        out[k] = feasible(costs, A, i, k, balance)
+
+
+@for_joint_losses(write_feasible_row)
+def _(loss, costs, A, i, balance, out):  # type: ignore[no-untyped-def]
+    y, others = own_class(costs.Y, i), 0.0
+    for r in range(len(out)):
+        out[r] = 0.0 if r == y else max(0.0, -balance.scale * A[i, r])
+        others += out[r]
+    shrink = 1.0 / max(1.0, others)
+    out[y], freed = max(0.0, 1.0 - others), 0.0
+    for r in range(len(out)):  # p_r
+        p = out[r] * shrink
+        out[r] = p * balance.down[r]
+        freed += p - out[r]
+    others = 0.0
+    for r in range(len(out)):  # -p_r
+        out[r] = -(out[r] + balance.theta[r] * freed)
+        if r != y:
+            others -= out[r]
+    if others > 1.0:  # rounding
+        for r in range(len(out)):
+            out[r] /= others
+        others = 1.0
+    out[y] = others
 
 
 @compiled

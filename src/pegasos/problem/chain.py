@@ -45,10 +45,10 @@ class Room(NamedTuple):
 
 
 def make_room(L: int, K: int) -> Room:
-    """Make room for sequences up to length L."""
-    z, e, a = (np.empty((L, K)) for _ in range(3))
-    back = np.empty((L, K), dtype=np.uint16)
-    return Room(z, e, a, np.empty((2, K)), np.empty(L), np.empty((K, K)), back)
+    """Make room for sequences up to length L; of zeros, so that equal runs have equal bits."""
+    z, e, a = (np.zeros((L, K)) for _ in range(3))
+    back = np.zeros((L, K), dtype=np.uint16)
+    return Room(z, e, a, np.zeros((2, K)), np.zeros(L), np.zeros((K, K)), back)
 
 
 @apart
@@ -196,7 +196,10 @@ def _backward(L, room, nodes, edges):  # type: ignore[no-untyped-def]
 
 @apart
 def _marginals_by_logarithms(z, T, L, room, nodes, edges):  # type: ignore[no-untyped-def]
-    """Do what `write_marginals` does, however far apart the transitions are."""
+    """Do what `write_marginals` does, however far apart the transitions are.
+
+    Of scores so large that they are off by more than 1, marginals are at least not above 1.
+    """
     a, b, K = room.a, room.b, T.shape[1]
     for k in range(K):
         a[0, k] = z[0, k]
@@ -218,7 +221,7 @@ def _marginals_by_logarithms(z, T, L, room, nodes, edges):  # type: ignore[no-un
     log_sum = top + math.log(total)
     for t in range(L - 1, -1, -1):
         for k in range(K):
-            nodes[t, k] = math.exp(a[t, k] + b[0, k] - log_sum)
+            nodes[t, k] = exp_up_to_1(a[t, k] + b[0, k] - log_sum)
         if t > 0:
             _step_back(z, T, t, room, log_sum, edges)
     return log_sum
@@ -233,7 +236,7 @@ def _step_back(z, T, t, room, log_sum, edges):  # type: ignore[no-untyped-def]
         for k in range(K):
             onward = T[r, k] + z[t, k] + b[0, k]
             top = max(top, onward)
-            edges[r, k] += math.exp(a[t - 1, r] + onward - log_sum)
+            edges[r, k] += exp_up_to_1(a[t - 1, r] + onward - log_sum)
         for k in range(K):
             total += math.exp(T[r, k] + z[t, k] + b[0, k] - top)
         b[1, r] = top + math.log(total)

@@ -8,6 +8,7 @@ A certificate sums over all rows; a solver's own estimate may sum over those it 
 from __future__ import annotations
 
 from pegasos.dispatch import inlined
+from pegasos.problem.joint_losses import joint_gain, joint_gap
 from pegasos.problem.losses import gain, gap_term
 from pegasos.problem.objective import weight
 
@@ -21,3 +22,12 @@ def add_gap(costs, i, k, z, a, sums):  # type: ignore[no-untyped-def]
     sums[GAP, k] += s * gap_term(costs.loss, z, a, y)
     sums[GAIN, k] += s * gain(costs.loss, a, y)
     sums[WEIGHT, k] += s
+
+
+@inlined
+def add_joint_gap(costs, i, z, a, y, sums):  # type: ignore[no-untyped-def]
+    """Add the same of the only model of a joint loss, given all scores of a row of class y."""
+    s = weight(costs.weights, i)
+    sums[GAP, 0] += s * joint_gap(costs.loss, z, a, y)
+    sums[GAIN, 0] += s * joint_gain(costs.loss, a, y)
+    sums[WEIGHT, 0] += s

@@ -20,6 +20,7 @@ from pegasos.data.rows import CsrRows, FloatArray, float_type, scores, shape, sq
 from pegasos.dispatch import compiled
 from pegasos.parallel import each
 from pegasos.problem import objective
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.objective import Problem, parts
 from pegasos.problem.scores import (
     EPS,
@@ -257,6 +258,8 @@ class LinearGeometry:
 def rounding_of_weights(problem: Problem, lengths: FloatArray) -> FloatArray:
     """Bound what rounding moves w(a) by, given sum_i |s_i a_i| ||x_i||."""
     n, _ = shape(problem.rows)
+    if is_joint(problem.costs.loss):  # a_y is a sum, too
+        n += 8 * len(lengths)
     return np.asarray((n + 8) * EPS * lengths / (problem.lam * problem.S))
 
 

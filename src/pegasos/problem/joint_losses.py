@@ -8,7 +8,7 @@ w_r(a) = 1/(lam S) sum_i s_i a_ir x_i, one column per class, and
 
     gain         -loss*(-a)  =  sum_r p_r cost[y, r],   or the entropy of p
     gap term     sum_r p_r (max_q (cost_q + z_q) - cost_r - z_r),   or KL(p, softmax(z))
-    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2:  the projection of p + (cost + z)/q
+    dual step    argmax_c  gain(c) - <z, c - a> - q/2 ||c - a||^2: p + (cost + z)/q, projected
                  onto the simplex, or a root in one number (below)
 
 p is what is stored nowhere: it is e_y - a. Where several classes attain a maximum, the first does;
@@ -32,7 +32,10 @@ from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, inlined
 
 TURNS = 100  # of a safeguarded Newton search, at most: it takes five or so
+QUICK_TURNS = 15  # of Newton's method without a safeguard, which takes four or five
 CLOSE = 1e-15  # how far from 1 a sum of probabilities may stay
+NEAR = 1e-7  # relative step after which Newton's method has converged
+LEAST = 1e-300  # probability that is as good as 0
 
 
 class JointHinge(NamedTuple):
@@ -68,6 +71,49 @@ def joint_gap(loss: Any, z: Any, a: Any, y: int) -> float:
 @by_tag
 def write_joint_step(loss: Any, z: Any, a: Any, q: float, y: int, out: Any) -> None:
     """Write the dual numbers that maximise the dual along one row of curvature q > 0."""
+
+
+JOINT_LOSSES = (JointHinge, Softmax)
+
+
+def for_joint_losses(generic: Any) -> Any:
+    """Register one implementation of a generic function for all joint losses."""
+
+    def accept(implementation: Any) -> Any:
+        for kind in JOINT_LOSSES:
+            generic.register(kind)(implementation)
+        return implementation
+
+    return accept
+
+
+def is_joint(loss: Any) -> bool:
+    """Whether a loss is over the scores of all classes at once."""
+    return isinstance(loss, JOINT_LOSSES)
+
+
+def models(loss: Any, K: int) -> int:
+    """Return how many models K outputs are: one each, or one in all for a joint loss."""
+    return 1 if is_joint(loss) else K
+
+
+def summed(loss: Any, values: FloatArray) -> FloatArray:
+    """Return sums over the outputs of every model, given values (K,) of the outputs."""
+    return values.sum(keepdims=True) if is_joint(loss) else values
+
+
+def lengths(loss: Any, values: FloatArray) -> FloatArray:
+    """Return the lengths of vectors over the outputs of every model, given their values (K,)."""
+    return np.sqrt((values**2).sum(keepdims=True)) if is_joint(loss) else values
+
+
+@inlined
+def own_class(Y, i):  # type: ignore[no-untyped-def]
+    """Return the class of row i, whose target is the only positive one."""
+    for k in range(Y.shape[1]):
+        if Y[i, k] > 0.0:
+            return k
+    return 0
 
 
 @inlined
@@ -122,8 +168,10 @@ def _(loss, z, a, y):  # type: ignore[no-untyped-def]
 
 @write_joint_step.register(JointHinge)
 def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
+    best = dearest_class(loss.cost, z, y)  # seen from it nothing is large, however small q is
     for r in range(len(z)):
-        out[r] = probability(a, y, r) + (loss.cost[y, r] + (z[r] - z[y])) / q
+        lead = (loss.cost[y, r] - loss.cost[y, best]) + (z[r] - z[best])
+        out[r] = probability(a, y, r) + lead / q
     project(out)
     for r in range(len(z)):
         out[r] = -out[r]
@@ -133,17 +181,21 @@ def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
 @inlined
 def project(v):  # type: ignore[no-untyped-def]
     """Replace v by the nearest point of the simplex: numbers that fall below 0 leave the mean."""
-    theta, count = -math.inf, 0  # [Mic86]; theta rises until no number at or below it is counted
+    # [Mic86]: theta rises until no number at or below it is counted. Rounding may lower it again.
+    # No number at or below the largest less 1 can be in the support.
+    largest, count = v[0], len(v) + 1
+    for r in range(1, len(v)):
+        largest = max(largest, v[r])
+    theta = largest - 1.0
     while True:
         total, members = 0.0, 0
         for r in range(len(v)):
             if v[r] > theta:
                 total += v[r]
                 members += 1
-        theta = (total - 1.0) / members
-        if members == count:
+        if members >= count:
             break
-        count = members
+        theta, count = (total - 1.0) / members, members
     for r in range(len(v)):
         v[r] = max(0.0, v[r] - theta)
 
@@ -221,11 +273,54 @@ def divergence(p, q, log_q):  # type: ignore[no-untyped-def]
 
 @write_joint_step.register(Softmax)
 def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
-    # The maximiser over p has log p_r + q p_r = u_r - mu, u_r = z_r + q p'_r. The sum of the p_r
-    # falls in mu, and is 1 between log_sum(u) - q and log_sum(u).
+    # The maximiser over p has log p_r + q p_r = u_r - mu, u_r = z_r + q p'_r, and sums to 1.
+    if not write_by_newton(z, a, q, y, out):
+        write_by_bisection(z, a, q, y, out)
+    others = 0.0
+    for r in range(len(z)):
+        out[r] = -out[r]
+        if r != y:
+            others -= out[r]
+    if others > 1.0:  # rounding
+        for r in range(len(z)):
+            out[r] /= others
+        others = 1.0
+    out[y] = others
+
+
+@inlined
+def write_by_newton(z, a, q, y, out):  # type: ignore[no-untyped-def]
+    """Write p into `out` by Newton steps in all p and mu at once; say whether they converged."""
+    top = log_sum(z)
+    for r in range(len(z)):
+        p = max(0.0, probability(a, y, r))
+        out[r] = max(LEAST, 0.5 * (p + math.exp(z[r] - top)))
+    for _ in range(QUICK_TURNS):
+        total, push, slope, largest = -1.0, 0.0, 0.0, 0.0
+        for r in range(len(z)):
+            p, e = out[r], q * out[r]
+            rest = z[r] + q * probability(a, y, r) - math.log(p) - e
+            total += p
+            push += p * rest / (1.0 + e)
+            slope += p / (1.0 + e)
+        mu = (total + push) / slope  # so that the next p sum to 1
+        for r in range(len(z)):
+            p, e = out[r], q * out[r]
+            rest = z[r] + q * probability(a, y, r) - math.log(p) - e
+            step = (rest - mu) / (1.0 + e)
+            largest = max(largest, abs(step) if p > LEAST or step > 0.0 else 0.0)
+            out[r] = max(LEAST, p * (1.0 + step if step > -0.5 else math.exp(step)))
+        if largest <= NEAR:  # squared, what is left is rounding
+            return True
+    return False
+
+
+@inlined
+def write_by_bisection(z, a, q, y, out):  # type: ignore[no-untyped-def]
+    """Write p into `out`: the sum of the p_r falls in mu."""
     for r in range(len(z)):
         out[r] = z[r] + q * probability(a, y, r)
-    high = log_sum(out)
+    high = log_sum(out)  # the sum is 1 between high - q and high
     low, mu = high - q, high - q / len(z)
     for _ in range(TURNS):
         total, slope = 0.0, 0.0
@@ -244,16 +339,8 @@ def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
             mu = 0.5 * (low + high)
         if not low < mu < high:
             break
-    others = 0.0
     for r in range(len(z)):
-        out[r] = -root_of(out[r] - mu, q)
-        if r != y:
-            others -= out[r]
-    if others > 1.0:  # rounding
-        for r in range(len(z)):
-            out[r] /= others
-        others = 1.0
-    out[y] = others
+        out[r] = root_of(out[r] - mu, q)
 
 
 @inlined

@@ -9,12 +9,14 @@ direction of weights is good, as on separable rows, its best length costs nothin
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import by_tag, compiled
 from pegasos.problem.bias import crossing
+from pegasos.problem.joint_losses import for_joint_losses, own_class, summed, write_joint_slope
 from pegasos.problem.losses import slope
 from pegasos.problem.objective import Problem, weight
 
@@ -26,21 +28,22 @@ def best_steps(
     products: tuple[FloatArray, FloatArray],
     accuracy: float = 0.0,
 ) -> FloatArray:
-    """Return u (K,): how far to go along a direction, each model on its own.
+    """Return u (models,): how far to go along a direction, each model on its own.
 
     scores : Z, D of shape (n, K), without bias; biases : b, c of shape (K,); products : <w, v> and
-    <v, v> of shape (K,). `accuracy` bounds how far P may stay above its minimum; 0 asks for
+    <v, v> of shape (models,). `accuracy` bounds how far P may stay above its minimum; 0 asks for
     rounding error. A line without a minimum is not followed.
     """
     (Z, D), (b, c), (across, along) = scores, biases, products
     if problem.bias_scale > 0.0:
-        across = across + b * c / problem.bias_scale**2
-        along = along + (c / problem.bias_scale) ** 2
-    steps = np.zeros(len(b))
-    for k in range(len(b)):
+        tag = problem.costs.loss
+        across = across + summed(tag, b * c / problem.bias_scale**2)
+        along = along + summed(tag, (c / problem.bias_scale) ** 2)
+    steps = np.zeros(len(along))
+    for k in range(len(along)):
 
         def rise(u: float, k: int = k) -> float:
-            loss = slope_along(problem.costs, Z, D, k, (float(b[k]), float(c[k])), u)
+            loss = slope_along(problem.costs, Z, D, k, (b, c), u)
             return float(problem.lam * (across[k] + u * along[k]) + loss / problem.S)
 
         found = crossing(rise, 0.0, accuracy)
@@ -51,9 +54,32 @@ def best_steps(
 @compiled
 def slope_along(costs, Z, D, k, biases, u):  # type: ignore[no-untyped-def]
     """Return the derivative of sum_i s_i loss(z_i + u d_i) at u, of model k."""
-    total, (b, c) = 0.0, biases
+    total, row = 0.0, np.empty((2, Z.shape[1]))
     for i in range(Z.shape[0]):
-        d = D[i, k] + c
-        z = Z[i, k] + b + u * d
-        total += weight(costs.weights, i) * slope(costs.loss, z, costs.Y[i, k]) * d
+        total += row_slope(costs.loss, costs, i, (Z, D, k, biases), u, row)
     return total
+
+
+@by_tag
+def row_slope(loss: Any, costs: Any, i: int, line: Any, u: float, row: Any) -> float:
+    """Return what row i has of the derivative along a line; `row` (2, K) is room to work in."""
+
+
+@row_slope.otherwise
+def _(loss, costs, i, line, u, row):  # type: ignore[no-untyped-def]
+    Z, D, k, (b, c) = line
+    d = D[i, k] + c[k]
+    z = Z[i, k] + b[k] + u * d
+    return weight(costs.weights, i) * slope(loss, z, costs.Y[i, k]) * d
+
+
+@for_joint_losses(row_slope)
+def _(loss, costs, i, line, u, row):  # type: ignore[no-untyped-def]
+    Z, D, _, (b, c) = line
+    z, a, total = row[0], row[1], 0.0
+    for k in range(len(z)):
+        z[k] = Z[i, k] + b[k] + u * (D[i, k] + c[k])
+    write_joint_slope(loss, z, own_class(costs.Y, i), a)
+    for k in range(len(z)):
+        total -= a[k] * (D[i, k] + c[k])
+    return weight(costs.weights, i) * total

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.dispatch import by_tag, compiled
+from pegasos.problem.joint_losses import JointHinge
 
 ULP = float(np.finfo(np.float64).eps)
 
@@ -48,7 +49,7 @@ class EpsilonInsensitive(NamedTuple):
 
 def is_smooth(loss: Any) -> bool:
     """Whether the slope is continuous, as far as known."""
-    return not isinstance(loss, Hinge | EpsilonInsensitive)
+    return not isinstance(loss, Hinge | EpsilonInsensitive | JointHinge)
 
 
 # What estimators accept, by name. A regression loss is made with the user's epsilon.
@@ -275,13 +276,17 @@ def _(loss, a, y):  # type: ignore[no-untyped-def]
 @gap_term.register(Logistic)
 def _(loss, z, a, y):  # type: ignore[no-untyped-def]
     b, m = y * a, y * z
-    return max(0.0, b * softplus(m) + (1.0 - b) * softplus(-m) - entropy(b))  # KL(b, sigmoid(-m))
+    least = math.log1p(math.exp(-abs(m)))  # softplus of -|m|; that of |m| has |m| more
+    more = b * m if m > 0.0 else (b - 1.0) * m
+    return max(0.0, least + more - entropy(b))  # KL(b, sigmoid(-m))
 
 
 @dual_step.register(Logistic)
 def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     # With b = sigmoid(t) the optimum is the root of the increasing g(t) = t + y z + q (b(t) - b_0).
     m, start = y * z, y * a
+    if q == 0.0:
+        return y * sigmoid(-m)
     low, high = -m - q * (1.0 - start), -m + q * start
     t = -m
     for _ in range(100):

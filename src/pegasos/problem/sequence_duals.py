@@ -74,8 +74,16 @@ def write_own(dual: Any, problem: Any, i: int, work: Any) -> float:
 def share(dual: Any, problem: Any, i: int, V: Any, values: Any, work: Any) -> float:
     """Return the share of p_i in the gap, after `write_own`.
 
-    Rounding of the scores that a dual point keeps is on top, not that of the model's scores.
-    `values` are what `respond` and `write_own` returned, at the node scores work.room.z.
+    Rounding of what a dual point keeps is on top, not that of the model's scores. `values` are what
+    `respond` and `write_own` returned, at the node scores work.room.z.
+    """
+
+
+@by_tag
+def uncertainty(dual: Any, problem: Any, i: int, V: Any, room: float, work: Any) -> float:
+    """Return by which part of itself a marginal of p_i may be off, after `write_own`.
+
+    `room` is what rounding may have changed in any score of the model.
     """
 
 
@@ -113,6 +121,22 @@ def _largest(z, T, L):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _of_products(size, L, K):  # type: ignore[no-untyped-def]
+    """Return by which part of itself a marginal is off that comes from scores of such a size.
+
+    It is a sum of products of exponentials, one per place and transition: of each the argument is
+    rounded and the value off by 2 units; K products are added, and divided by a sum of such.
+    """
+    return 2.0 * EPS * (2.0 * size + L * (K + 16.0))
+
+
+@inlined
+def total_error(u, K):  # type: ignore[no-untyped-def]
+    """Return how much marginals of uncertainty u may be off at one place, added up."""
+    return 2.0 * u if u < 1.0 else K * K + 1.0
+
+
+@inlined
 def _whole(mass):  # type: ignore[no-untyped-def]
     """Return the sum of some numbers."""
     total = 0.0
@@ -141,7 +165,12 @@ def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
         if dual.mass[i, m] > 0.0:
             score = path_score(work.room.z, V, stop - start, dual.paths[m, start:stop])
             total += dual.mass[i, m] / whole * max(0.0, values[0] - score)
-    return total
+    return total * (1.0 + EPS * (len(dual.mass[i]) + 8.0))
+
+
+@uncertainty.register(Paths)
+def _(dual, problem, i, V, room, work):  # type: ignore[no-untyped-def]
+    return EPS * (dual.mass.shape[1] + 4.0)
 
 
 @write_own.register(Counts)
@@ -168,6 +197,11 @@ def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
     return max(0.0, top - expected)
 
 
+@uncertainty.register(Counts)
+def _(dual, problem, i, V, room, work):  # type: ignore[no-untyped-def]
+    return 4.0 * EPS
+
+
 @write_own.register(Scored)
 def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
     start, stop = problem.starts[i], problem.starts[i + 1]
@@ -186,7 +220,16 @@ def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
     ours = values[1] - expected_score(theta, dual.edges[i], L, own.nodes, own.edges)
     K = V.shape[1]
     size = _largest(theta, dual.edges[i], L) + L * (1.0 + math.log(K))
-    return max(0.0, theirs - ours) + 2.0 * EPS * operations(L, K, 0) * size
+    room = 2.0 * EPS * operations(L, K, 0) * size
+    room += total_error(_of_products(size, L, K), K) * (size + _largest(work.room.z, V, L))
+    return max(0.0, theirs - ours) + room
+
+
+@uncertainty.register(Scored)
+def _(dual, problem, i, V, room, work):  # type: ignore[no-untyped-def]
+    start, stop = problem.starts[i], problem.starts[i + 1]
+    size = _largest(dual.nodes[start:stop], dual.edges[i], stop - start)
+    return _of_products(size, stop - start, V.shape[1])
 
 
 @write_own.register(OfModel)
@@ -204,6 +247,12 @@ def _(dual, problem, i, work):  # type: ignore[no-untyped-def]
 @share.register(OfModel)
 def _(dual, problem, i, V, values, work):  # type: ignore[no-untyped-def]
     return 0.0
+
+
+@uncertainty.register(OfModel)
+def _(dual, problem, i, V, room, work):  # type: ignore[no-untyped-def]
+    L = problem.starts[i + 1] - problem.starts[i]
+    return 2.0 * room + _of_products(_largest(work.room.z, V, L), L, V.shape[1])
 
 
 def combination(problem: Sequences, dual: Any, K: int) -> Model:

@@ -294,8 +294,8 @@ def subtract_labels(problem, i, nodes, edges):  # type: ignore[no-untyped-def]
 
 
 def square_norm(model: Model) -> float:
-    """Return ||w||^2."""
-    return sum(float(np.einsum("jk,jk->", part, part)) for part in model)
+    """Return ||w||^2, summed row by row, then pairwise: rounding grows with K, hardly with d."""
+    return sum(float(np.einsum("jk,jk->j", part, part).sum()) for part in model)
 
 
 def unlabelled(rows: CsrRows, starts: Any) -> Sequences:

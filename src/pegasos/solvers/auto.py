@@ -22,8 +22,10 @@ import numpy as np
 
 from pegasos.data.rows import CsrRows, shape, square_norms, stored_values
 from pegasos.options import Options
+from pegasos.problem.joint_losses import Softmax, is_joint
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Problem
+from pegasos.solvers import auto_joint
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.offsets import mean_row, weights_of
 from pegasos.solvers.protocol import Solver
@@ -84,7 +86,8 @@ def facts_of(problem: Problem) -> Facts:
     (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
     return Facts(
         n, d, stored_values(problem.rows), K, mean_square(problem) / (problem.lam * problem.S),
-        isinstance(problem.costs.loss, SquaredHinge | Logistic), isinstance(problem.rows, CsrRows),
+        isinstance(problem.costs.loss, SquaredHinge | Logistic | Softmax),
+        isinstance(problem.rows, CsrRows),
     )  # fmt: skip
 
 
@@ -164,13 +167,19 @@ class Auto(Options):
         """Choose a solver for a problem."""
         facts = facts_of(problem)
         sdca, newton = seconds_of_sdca(facts, tol), seconds_of_newton(facts, tol)
+        epoch, step = epoch_of_sdca(facts), step_of_newton(facts)
+        if is_joint(problem.costs.loss):
+            sdca, newton = (
+                auto_joint.seconds_of_sdca(facts, tol), auto_joint.seconds_of_newton(facts, tol)
+            )  # fmt: skip
+            epoch, step = auto_joint.epoch_of_sdca(facts), auto_joint.step_of_newton(facts)
         shape_of_it = f"{facts.n:,} x {facts.d:,}, C R^2 = {facts.kappa:.2g}"
         if newton < sdca:
             why = f"newton: {shape_of_it}; about {shown(newton)} expected, {shown(sdca)} by sdca"
-            return Choice(Newton(), why, step_of_newton(facts))
+            return Choice(Newton(), why, step)
         other = f", {shown(newton)} by newton" if np.isfinite(newton) else ""
         why = f"sdca: {shape_of_it}; about {shown(sdca)} expected{other}"
-        return Choice(SDCA(), why, epoch_of_sdca(facts), newton)
+        return Choice(SDCA(), why, epoch, newton)
 
     def reconsider(self, choice: Choice, epochs: int, epochs_left: float) -> Choice | None:
         """Return another choice once the first has taken as long as the other would."""

@@ -55,6 +55,7 @@ class Ability(NamedTuple):
     use: str
     losses: tuple[type, ...] | None = None
     biases: tuple[str, ...] = BIASES[:3]
+    joint_biases: tuple[str, ...] = ()  # those with which it trains several classes jointly
     sample_weights: bool = True
     sparse_rows: bool = True
     several_models: bool = True
@@ -78,17 +79,20 @@ LINEAR_SOLVERS: dict[str, Ability] = {
         SDCA,
         what="dual coordinate ascent with shrinking; large sparse data on two threads",
         use="texts, wide data",
+        joint_biases=BIASES[:3],
     ),
     "newton": Ability(
         Newton,
         what="augmented Lagrangian, Newton steps in standardised columns",
         use="tables: many rows, up to some thousand columns, any units, large C",
+        joint_biases=BIASES[:3],
     ),
     "pegasos": Ability(
         Pegasos,
         what="Pegasos 2011 and 2007: stochastic sub-gradient steps",
         use="to stream (`partial_fit`), for a quick rough answer",
         biases=BIASES,
+        joint_biases=BIASES[:4],
         streams=True,
     ),
     "sgd": Ability(
@@ -239,6 +243,12 @@ def resolve(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Sol
         found.bias_way = bias
     found.check()
     return found
+
+
+def takes_joint(solver: Solver | Auto, bias: str) -> bool:
+    """Whether a solver trains several classes jointly, with a bias found in this way."""
+    able = LINEAR_SOLVERS["sdca" if isinstance(solver, Auto) else solver.name]
+    return bias in able.joint_biases
 
 
 def resolve_kernel(solver: Any, loss: Any, bias: str, has_weights: bool = False) -> Solver:

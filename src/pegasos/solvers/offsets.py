@@ -18,6 +18,8 @@ import numpy as np
 from pegasos.data.centre import seen_from
 from pegasos.data.rows import Centre, DenseRows, FloatArray, shape
 from pegasos.problem.bias import best_bias
+from pegasos.problem.joint_bias import joint_start
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.objective import (
     Problem,
     Weights,
@@ -69,6 +71,8 @@ def starting_biases(problem: Problem, W: FloatArray) -> FloatArray:
     """Return the best free bias of every model for the weights that a run starts from."""
     rows, K = some_rows(problem), W.shape[1]
     few = part(problem, rows)
+    if is_joint(problem.costs.loss):
+        return joint_start(few)
     zeros, losses = np.zeros((len(rows), K)), np.zeros(K)
     b = np.array([best_bias(few, zeros, k) for k in range(K)])
     if not W.any():

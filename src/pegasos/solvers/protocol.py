@@ -58,7 +58,7 @@ class KernelState(Protocol):
 
 
 class Solver(Protocol):
-    """Four verbs, four facts, and three requests that most solvers leave as they are here.
+    """Four verbs, four facts, and four requests that most solvers leave as they are here.
 
     is_dual : bool
         Whether the dual point is what is improved: slopes at the weights offer no better one.
@@ -111,9 +111,20 @@ class Solver(Protocol):
     def dual_point(self, problem: Problem, state: Any) -> DualPoint | None:
         """Return the dual point of the last complete epoch, if there is one."""
 
+    def free_bias(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
+        """Return (c, m), of shape (K,) and (d,): free biases of a joint loss are c - <w, m>.
+
+        They are for solvers without an iterate of their own, and as good as these know them.
+        """
+        return None
+
     def regularized(self, problem: Problem, state: Any) -> Problem:
         """Return the problem that the run is certified for: another one if it finds its own lam."""
         return problem
+
+    def kernel_rows(self, state: Any) -> int | None:
+        """Return the rows of the kernel matrix that steps used, each time anew; None if unknown."""
+        return None
 
     def leave_out(self, state: Any, is_done: Any) -> None:
         """Take note of which models (K,) are done: they need not be advanced any more."""

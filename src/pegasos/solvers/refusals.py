@@ -12,7 +12,7 @@ from typing import Any
 
 from pegasos.data.rows import CsrRows
 from pegasos.errors import InvalidParameter
-from pegasos.problem.losses import Hinge
+from pegasos.problem.losses import Hinge, Logistic
 from pegasos.solvers.pegasos.batch_bias import PIECEWISE_LINEAR
 
 KERNEL_BIASES = ("none", "free")
@@ -307,6 +307,60 @@ def check_models_and_shape(kind: str, shape: str) -> None:
         raise InvalidParameter(
             'decision_function_shape="ovo" has a column per pair of classes, but the models '
             'are of one class against the rest each; fit with multiclass="ovo".'
+        )
+
+
+def check_cost_and_multiclass(multiclass: str) -> None:
+    """Refuse costs of pairs of classes where each class is trained against all others."""
+    if multiclass == "ovr":
+        raise InvalidParameter(
+            'cost is of a joint model; multiclass="ovr" trains one model per class, which knows no '
+            'other. Use multiclass="joint".'
+        )
+
+
+def check_cost_and_labels(kind: str, n_classes: int, size: int) -> None:
+    """Refuse costs for labels that are not one of three or more classes."""
+    if kind == "multilabel":
+        raise InvalidParameter("cost does not apply to multilabel y: its labels are independent.")
+    if kind == "binary":
+        raise InvalidParameter(
+            "cost is for three or more classes. For two, give rows weights instead: "
+            "class_weight={label: what an error on it costs}."
+        )
+    if size != n_classes:
+        raise InvalidParameter(
+            f"cost must be of shape (n_classes, n_classes), in the order of classes_: {n_classes} "
+            f"classes; got a cost of shape ({size}, {size})."
+        )
+
+
+def check_joint_and_loss(loss: Any, has_cost: bool) -> None:
+    """Refuse a loss that has no joint form, or none with costs."""
+    if has_cost and not isinstance(loss, Hinge):
+        raise InvalidParameter(f'cost needs loss="hinge"; got loss={loss!r}.')
+    if not isinstance(loss, Hinge | Logistic):
+        raise InvalidParameter(
+            f'multiclass="joint" has loss="hinge" and loss="logistic"; got loss={loss!r}. Use '
+            'multiclass="ovr" for one model per class.'
+        )
+
+
+def check_joint_and_solver(name: str, bias: str, is_able: bool) -> None:
+    """Refuse a solver, or its way of finding the bias, that has no joint steps."""
+    if not is_able:
+        raise InvalidParameter(
+            f'solver="{name}" with bias="{bias}" trains no joint model of several classes; use '
+            'solver="auto" and bias="free", "regularized" or "none", or multiclass="ovr".'
+        )
+
+
+def check_joint_and_labels(multiclass: str, kind: str) -> None:
+    """Refuse to train labels jointly that a row may have several of."""
+    if multiclass == "joint" and kind == "multilabel":
+        raise InvalidParameter(
+            'multiclass="joint" is for rows of one class each; labels of multilabel y are '
+            'independent. Use multiclass="auto".'
         )
 
 

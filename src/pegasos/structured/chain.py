@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pegasos.around import Around
 from pegasos.certificate.sequences import Evaluation, evaluate
 from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import CsrRows
 from pegasos.errors import InvalidParameter
-from pegasos.interrupt import Interrupts
 from pegasos.parallel import each
 from pegasos.problem.sequence_duals import portions
 from pegasos.problem.sequences import Model, Sequences, make_work, unlabelled
-from pegasos.progress import Watch
 from pegasos.solvers.chain.frank_wolfe import ChainFrankWolfe
 from pegasos.solvers.chain.pegasos import ChainPegasos
 from pegasos.solvers.chain.sdca import ChainSDCA
@@ -50,24 +49,29 @@ def train(
     stopping: Stopping,
     seed: int,
     previous: Any,
-    told: tuple[Watch, Interrupts],
+    around: Around,
 ) -> StructuredSolution:
     """Run a solver until its certificate, or a limit, says stop."""
+    task = task_of(problem, solver)
+    return solve(task, lambda: solver.start(problem, K, seed, previous), stopping, around)
+
+
+def task_of(problem: Sequences, solver: Any) -> Task:
+    """Return what the outer loop has to know of a solver and its problem."""
 
     def certify(state: Any) -> Evaluation:
         model = Model(*(part.copy() for part in solver.iterate(problem, state)))
         return evaluate(problem, model, solver.dual_point(problem, state))
 
     n = len(problem.starts) - 1
-    run = Task(lambda state: solver.advance(problem, state), certify, n, COMPILES)
-    return solve(run, lambda: solver.start(problem, K, seed, previous), stopping, *told)
+    return Task(lambda state: solver.advance(problem, state), certify, n)
 
 
 def label(
-    kernel: Callable[..., None], rows: CsrRows, starts: Any, model: Model, out: Any
+    kernel: Callable[..., None], rows: CsrRows, starts: Any, model: Model, out: Any, *more: Any
 ) -> list[Any]:
     """Have a kernel write something for every token; return it sequence by sequence."""
     problem, K = unlabelled(rows, starts), model.U.shape[1]
     parts = portions(problem, K)
-    each(lambda part: kernel(problem, part, model, make_work(problem, K), out), parts)
+    each(lambda part: kernel(problem, part, model, *more, make_work(problem, K), out), parts)
     return np.split(out, starts[1:-1])

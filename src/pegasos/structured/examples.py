@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from pegasos.certificate.sequences import Evaluation
+from pegasos.certificate.sequences import SLACK, Evaluation, radius_of
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, InvalidType
 
@@ -62,10 +62,21 @@ class Corner(NamedTuple):
 
 
 class DualSums(NamedTuple):
-    """A dual point: c and psi, summed over the examples."""
+    """A dual point: c and psi, summed over the examples.
+
+    psi is a sum of so many `terms`, whose norms add up to `norm`: it is off by `terms` eps `norm`.
+    """
 
     cost: float
     psi: FloatArray
+    terms: int = 0
+    norm: float = 0.0
+
+    def plus(self, m: float, corner: Corner) -> DualSums:
+        """Return the sums with a corner of mass m more."""
+        cost, psi = self.cost + m * corner.cost, self.psi + m * corner.psi
+        norm = self.norm + m * float(np.linalg.norm(corner.psi))
+        return DualSums(cost, psi, self.terms + 1, norm)
 
 
 @dataclass
@@ -154,9 +165,17 @@ def evaluate(
             corner = problem.most_costly(i, w, known[i] if known else None)
             losses += s * max(0.0, corner.cost - float(w @ corner.psi))
             size += s * (corner.cost + float(np.abs(w) @ np.abs(corner.psi)))
-    own = dual.psi / (problem.lam * problem.S)
+    lam, S, d, length = problem.lam, problem.S, len(w), float(np.linalg.norm(w))
+    of_dual = EPS * (dual.terms + 16)
     shares = max(0.0, losses - (dual.cost - float(w @ dual.psi)))
-    room = (len(w) + len(problem.truth) + 16) * EPS * size  # products of d values, sums of n
-    primal = 0.5 * problem.lam * float(w @ w) + (losses + room) / problem.S
-    gap = (shares + 2.0 * room) / problem.S + 0.5 * problem.lam * float((w - own) @ (w - own))
-    return Evaluation(w.copy(), primal, primal - gap, gap)
+    room = (d + len(problem.truth) + 16) * EPS * size  # products of d values, sums of n
+    room_of_dual = of_dual * dual.cost + (of_dual + EPS * (d + 16)) * length * dual.norm
+    square = 0.5 * lam * float(w @ w)
+    middle = square + losses / S
+    of_objective = room / S + EPS * (d + 16) * square + 4.0 * EPS * middle
+    off = (1.0 + EPS * (d + 16)) * float(np.linalg.norm(w - dual.psi / (lam * S)))
+    off += SLACK * of_dual * dual.norm / (lam * S)
+    primal = middle + of_objective
+    gap = (shares + 2.0 * room + room_of_dual) / S + 0.5 * lam * off**2
+    gap += 2.0 * of_objective + 8.0 * EPS * (primal + gap)
+    return Evaluation(w.copy(), primal, primal - gap, gap, radius_of(gap, lam, off))

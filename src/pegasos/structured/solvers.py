@@ -21,6 +21,7 @@ from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray
 from pegasos.solvers.protocol import Advance
 from pegasos.structured.examples import Corner, DualSums, Examples, evaluate
+from pegasos.structured.solve import Task
 
 SECONDS_PER_CALL = 0.1  # after which a pass is interrupted for Ctrl-C and the time limit
 
@@ -89,6 +90,10 @@ class _InTurn:
         """Return a guess of the relative gap."""
         return float("nan")
 
+    def certify(self, problem: Examples, state: AnyState) -> Evaluation:
+        """Certify the present weights."""
+        raise NotImplementedError
+
 
 class AnyFrankWolfe(_InTurn):
     """Block-coordinate Frank-Wolfe with pairwise steps."""
@@ -131,13 +136,12 @@ class AnyFrankWolfe(_InTurn):
 
     def sums(self, problem: Examples, state: AnyState) -> DualSums:
         """Return the dual point."""
-        cost, psi = 0.0, np.zeros(len(state.w))
+        found = DualSums(0.0, np.zeros(len(state.w)))
         for s, corners, mass in zip(problem.weights, state.corners, state.mass, strict=True):
             whole = sum(mass)
             for corner, m in zip(corners, mass, strict=True):
-                cost += s * m / whole * corner.cost
-                psi += s * m / whole * corner.psi
-        return DualSums(cost, psi)
+                found = found.plus(float(s * m / whole), corner)
+        return found
 
     def certify(self, problem: Examples, state: AnyState) -> Evaluation:
         """Certify the present weights."""
@@ -161,16 +165,25 @@ class AnyPegasos(_InTurn):
         state.N += s
         state.w *= 1.0 - s / state.N  # [SSSC11] Fig. 1: (1 - eta lam) w
         state.w += s / (problem.lam * state.N) * corner.psi  #                  + eta psi
-        cost, psi = state.taken
-        state.taken = DualSums(cost + s * corner.cost, psi + s * corner.psi)
+        state.taken = state.taken.plus(s, corner)
 
     def certify(self, problem: Examples, state: AnyState) -> Evaluation:
         """Certify the present weights; before the first epoch ends, by the dual point 0."""
         visits = state.epochs - state.tail_began
         if visits == 0 or state.position:
             return evaluate(problem, state.w, DualSums(0.0, np.zeros(len(state.w))))
-        cost, psi = state.taken
-        return evaluate(problem, state.w, DualSums(cost / visits, psi / visits))
+        cost, psi, terms, norm = state.taken
+        mean = DualSums(cost / visits, psi / visits, terms, norm / visits)
+        return evaluate(problem, state.w, mean)
+
+
+def task_of(problem: Examples, solver: _InTurn) -> Task:
+    """Return what the outer loop has to know of a solver and its problem."""
+    return Task(
+        lambda state: solver.advance(problem, state),
+        lambda state: solver.certify(problem, state),
+        len(problem.truth),
+    )
 
 
 def _are_equal(one: Corner, other: Corner) -> bool:

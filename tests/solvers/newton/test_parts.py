@@ -84,7 +84,7 @@ def test_scores_are_those_of_centred_rows(container):
     m, w = X.mean(axis=0), np.arange(1.0, 6.0)[:, None]
     seen = problem._replace(rows=seen_from(problem.rows, m))
     Z = np.empty((40, 1))
-    write_scores(seen, w, 0.5, Z)
+    write_scores(seen, w, np.array([0.5]), Z)
     np.testing.assert_allclose(Z, (X - m) @ w + 0.5)
 
 
@@ -119,10 +119,10 @@ def test_distance_and_objective_are_those_of_rows_as_they_are(bias, container):
     state = started(problem, columns_of(problem, bias != "none"), None)
     seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
     model, m = state.models[0], state.columns.m
-    model.w[:], model.b = np.arange(-2.0, 3.0)[:, None], 0.3 if bias != "none" else 0.0
+    model.w[:], model.b[:] = np.arange(-2.0, 3.0)[:, None], 0.3 if bias != "none" else 0.0
     write_scores(seen, model.w, model.b, model.Z)
     model.answer(seen)
-    S, A, b = s.sum(), model.A[:, 0], model.b - m @ model.w[:, 0]
+    S, A, b = s.sum(), model.A[:, 0], model.b[0] - m @ model.w[:, 0]
     off = model.w[:, 0] - (s * A) @ (X - (m if bias == "free" else 0.0)) / (0.01 * S)
     rest, square = 0.005 * off @ off, model.w[:, 0] @ model.w[:, 0]
     if bias == "free":

@@ -201,6 +201,10 @@ class BatchPerceptron(Options, Solver):
         offer(problem, state)
         return DualPoint(state.A, 1.0)
 
+    def kernel_rows(self, state: BatchPerceptronState) -> int:
+        """Return the steps of all models: each needs a row of the kernel matrix."""
+        return state.steps
+
     def regularized(self, problem: Problem, state: BatchPerceptronState) -> Problem:
         """Return the problem that the run is certified for: with nu given, one of another lam."""
         offer(problem, state)

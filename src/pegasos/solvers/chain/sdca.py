@@ -15,6 +15,11 @@ epochs on handwritten words. The gain is then computed, and a step without one i
 A sequence begins with its true labels, where J is infinite. Its first step is that to z plus B at
 the true labels: what its own weights will add to their scores, if all its tokens are alike.
 
+Where C ||x||^2 is large, a run begins with a larger lam and comes down in steps of STEP, each once
+the gap at the lam before is a tenth. Distributions stay, w(a) grows by the step. On handwritten
+words (a tenth of the set), C = 10 then takes 139 epochs instead of 296, and C = 100 ends after 769,
+where without it the gap was 7 after 400.
+
 [CGKCB08]  Collins, Globerson, Koo, Carreras, Bartlett. Exponentiated gradient algorithms for
            conditional random fields and max-margin Markov networks. JMLR 9, 2008. Sec. 4.
 [LPL18]    Le Priol, Piche, Lacoste-Julien. Adaptive stochastic dual coordinate ascent for
@@ -50,6 +55,9 @@ from pegasos.solvers.protocol import Advance
 
 HALVINGS = 8  # of a step without gain, before the sequence is left for later
 RELAXATION = 1.7  # of steps: below 2, where the gain would be none
+STEP = 3.0  # by which lam falls, where the run begins with a larger one
+EASY = 30.0  # C ||x||^2 of a typical token up to which it does not
+ENOUGH = 0.1  # estimate of the relative gap at which lam falls
 CERTAIN = 40.0  # by which the true labels are ahead before a sequence's first step: exp(-40) is 0
 
 
@@ -62,13 +70,17 @@ class Trial(NamedTuple):
 
 @dataclass
 class ChainSDCAState:
-    """A run: scores of the distributions, the weights that follow, who has not been visited yet."""
+    """A run: scores of the distributions, the weights that follow, who has not been visited yet.
+
+    The weights are w(a) for `lam`, which is the problem's in the end.
+    """
 
     dual: Scored
     model: Model
     is_new: Any
     trial: Trial
     visits: Visits
+    lam: float
 
 
 @dataclass
@@ -85,21 +97,27 @@ class ChainSDCA(Options):
         n, T, _, L = sizes(problem)
         trial = Trial(np.zeros((L, K)), np.zeros((K, K)))
         if isinstance(previous, ChainSDCAState):
-            dual, is_new = previous.dual, previous.is_new
-            model = combination(problem, dual, K)
+            dual, is_new, lam = previous.dual, previous.is_new, max(previous.lam, problem.lam)
+            model = combination(problem._replace(lam=lam), dual, K)
         else:
+            lam = first_lam(problem)
             dual, is_new = Scored(np.zeros((T, K)), np.zeros((n, K, K))), np.ones(n, dtype=np.uint8)
             dual.nodes[np.arange(T), problem.labels] = CERTAIN
             model = zero_model(problem, K)
-        return ChainSDCAState(dual, model, is_new, trial, first_visits(problem, K, seed))
+        return ChainSDCAState(dual, model, is_new, trial, first_visits(problem, K, seed), lam)
 
     def advance(self, problem: Sequences, state: ChainSDCAState) -> Advance:
         """Visit sequences in a random order, each once per epoch."""
-        way = state.visits
+        way, present = state.visits, problem._replace(lam=state.lam)
         order = way.draw(problem, state.model.U.shape[1])
         room = (way.work, way.block, state.trial, way.sums)
-        sdca_pass(problem, order, (state.dual, state.is_new), state.model, room)
-        return way.note(problem, len(order), state.model)
+        sdca_pass(present, order, (state.dual, state.is_new), state.model, room)
+        step = way.note(present, len(order), state.model)
+        if state.lam == problem.lam:
+            return step
+        if step.ends_epoch and step.estimate <= ENOUGH:
+            lower_lam(state, problem.lam)
+        return Advance(step.rows_visited, step.ends_epoch)
 
     def iterate(self, problem: Sequences, state: ChainSDCAState) -> Model:
         """Return the weights that were kept up to date: those of the dual point."""
@@ -108,6 +126,22 @@ class ChainSDCA(Options):
     def dual_point(self, problem: Sequences, state: ChainSDCAState) -> Scored:
         """Return the distributions."""
         return state.dual
+
+
+def first_lam(problem: Sequences) -> float:
+    """Return the lam to begin with: the problem's, or a larger one where C ||x||^2 is large."""
+    values, tokens = problem.rows.data, sizes(problem)[1]
+    square = float(np.einsum("i,i->", values, values)) / tokens
+    n = len(problem.starts) - 1
+    return max(problem.lam, square / (EASY * n))
+
+
+def lower_lam(state: ChainSDCAState, last: float) -> None:
+    """Go on with a smaller lam, for which the weights of the same distributions are larger."""
+    lam = max(last, state.lam / STEP)
+    for part in state.model:
+        part *= state.lam / lam
+    state.lam = lam
 
 
 @kernel

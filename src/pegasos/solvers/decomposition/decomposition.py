@@ -94,6 +94,7 @@ class DecompositionState:
     known: int = -1
     violation: float = float("inf")
     least_curvature: float = float("inf")
+    pair_rows: int = 0  # rows of the kernel matrix that steps of SMO used
 
     def coefficients(self, problem: Problem) -> FloatArray:
         """Return the expansion of the models, (n, models): where a warm start goes on from."""
@@ -213,6 +214,10 @@ class Decomposition(Options, Solver):
         if self.working_set == 2:  # SMO's responses lag behind its coefficients
             return point
         return point._replace(scores=state.models.F)
+
+    def kernel_rows(self, state: DecompositionState) -> int | None:
+        """Return the rows that steps of SMO used; larger working sets use them in blocks."""
+        return state.pair_rows if self.working_set == 2 else None
 
 
 def dual_numbers(problem: Problem, B: FloatArray) -> DualPoint:

@@ -66,6 +66,7 @@ def go_on_pairwise(
     steps, _, least, missing = ascend(K, ascent, box, active, models.accuracy[k], limit)
     gram.kept.clock += int(steps)
     gram.hits += rows_of_step * int(steps)
+    state.pair_rows += rows_of_step * int(steps)
     models.B[:, k] = ascent.beta  # whoever ends the run now has them
     solve.since, solve.allowed = solve.since - int(steps), solve.allowed - int(steps)
     state.least_curvature = min(state.least_curvature, float(least))

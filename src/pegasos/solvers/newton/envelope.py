@@ -11,13 +11,14 @@ All arrays of rows are (n, 1): one model.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.problem.gap import add_gap
+from pegasos.problem.joint_losses import JointHinge
 from pegasos.problem.losses import dual_step, response, value
 from pegasos.problem.objective import weight
 
@@ -57,7 +58,8 @@ def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-d
         z = Z[i, 0] + u * D[i, 0]
         c = dual_step(costs.loss, z, B[i, 0], q, y)
         Z[i, 0], D[i, 0], A[i, 0] = z, c - A[i, 0], c
-        add_gap(costs, i, 0, z, c, sums)
+        if q > 0.0:  # at the slope of the loss itself the gap term is 0
+            add_gap(costs, i, 0, z, c, sums)
         sums[VALUE, 0] += s * value(costs.loss, z, y)
         sums[BALANCE, 0] += s * c
 
@@ -93,7 +95,9 @@ def is_margin(y: FloatArray) -> bool:
     return bool(np.all(np.abs(y) == 1.0))
 
 
-def unit_of(y: FloatArray) -> float:
-    """Return the scale of the targets, in which widths are measured."""
+def unit_of(y: FloatArray, loss: Any = None) -> float:
+    """Return the scale of the targets, or of the costs of a joint loss, for widths."""
+    if isinstance(loss, JointHinge):
+        return float(loss.cost.mean()) * len(loss.cost) / (len(loss.cost) - 1) or 1.0
     spread = 1.0 if is_margin(y) else float(np.mean(np.abs(y - np.median(y))))
     return spread or 1.0

@@ -14,6 +14,7 @@ from scipy.linalg.lapack import dposv
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.problem.objective import Problem
+from pegasos.solvers.newton.columns import Columns
 from pegasos.solvers.newton.envelope import BALANCE
 
 REACH = 16.0  # change of scores that one column alone may cause in a step
@@ -30,10 +31,13 @@ class Terms(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Weights w (d, 1) and bias b, v = sum_i s_i a_i (x_i - m) / S, and the sums of `move`."""
+    """Weights w (d, K) and biases b (K,), v = sum_i s_i a_i (x_i - m) / S, the sums of `move`.
+
+    K is 1, or the number of classes for a joint loss.
+    """
 
     w: FloatArray
-    b: float
+    b: FloatArray
     v: FloatArray
     sums: FloatArray
 
@@ -44,31 +48,48 @@ def terms_of(problem: Problem, unit: float) -> Terms:
 
 
 @compiled
-def write_equations(terms, columns, place, H, g, lacking):  # type: ignore[no-untyped-def]
-    """Make H, a sum over rows, that of the objective; write the gradient g.
+def write_gradient(terms, columns, place, G):  # type: ignore[no-untyped-def]
+    """Write the gradient in w~ and b into G (d + 1, K)."""
+    m, scale, _ = columns
+    d, lam, c = len(m), terms.lam, terms.bias_scale
+    for k in range(G.shape[1]):
+        for j in range(d):
+            G[j, k] = (lam * place.w[j, k] - place.v[j, k]) / scale[j]
+        G[d, k] = -place.sums[BALANCE, k] / terms.S
+    if c > 0.0:
+        b = bias(place.w, place.b, m)
+        for k in range(G.shape[1]):
+            for j in range(d):
+                G[j, k] += lam * b[k] / c**2 * (-m[j] / scale[j])
+            G[d, k] += lam * b[k] / c**2
 
-    `lacking` is what the diagonal lacks for a column alone to cause a change of at most REACH.
-    """
-    m, scale, reach = columns
+
+@compiled
+def add_penalty(terms, columns, H):  # type: ignore[no-untyped-def]
+    """Make H (d + 1, d + 1), a sum over rows, that of the objective."""
+    m, scale, _ = columns
     d, lam, c = len(m), terms.lam, terms.bias_scale
     for j in range(d + 1):
         for k in range(d + 1):
             H[j, k] /= terms.S
     for j in range(d):
         H[j, j] += lam / scale[j] ** 2
-        g[j] = (lam * place.w[j, 0] - place.v[j, 0]) / scale[j]
-    g[d] = -place.sums[BALANCE] / terms.S
     if c > 0.0:  # the bias as it is, of w~ and b, has the coefficients e
-        e, b = np.ones(d + 1), bias(place.w, place.b, m)
+        e = np.ones(d + 1)
         for j in range(d):
             e[j] = -m[j] / scale[j]
         for j in range(d + 1):
-            g[j] += lam * b / c**2 * e[j]
             for k in range(d + 1):
                 H[j, k] += lam * (e[j] / c) * (e[k] / c)
-    for j in range(d + 1):
-        within = reach[j] if j < d else 1.0
-        lacking[j] = max(0.0, abs(g[j]) * within / (REACH * terms.unit) - H[j, j])
+
+
+def lacking_of(terms: Terms, columns: Columns, diagonal: FloatArray, G: FloatArray) -> FloatArray:
+    """Return what a diagonal lacks for a column alone to cause a change of at most REACH.
+
+    It is (d + 1, K), as the gradient G.
+    """
+    within = np.append(columns.reach, 1.0)[:, None]
+    return np.maximum(0.0, np.abs(G) * within / (REACH * terms.unit) - diagonal)
 
 
 def solved(H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float) -> FloatArray:
@@ -85,10 +106,12 @@ def solved(H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float) ->
 
 @compiled
 def bias(w, b, m):  # type: ignore[no-untyped-def]
-    """Return the bias for rows as they are: b is the one for centred rows."""
-    for j in range(len(m)):
-        b -= m[j] * w[j, 0]
-    return b
+    """Return the biases (K,) for rows as they are: b are those for centred rows."""
+    out = b.copy()
+    for k in range(len(out)):
+        for j in range(len(m)):
+            out[k] -= m[j] * w[j, k]
+    return out
 
 
 @compiled
@@ -97,18 +120,22 @@ def rest_and_square(terms, m, place):  # type: ignore[no-untyped-def]
 
     A regularised bias is one more coordinate of w.
     """
-    lam, balance, distance, square = terms.lam, place.sums[BALANCE] / terms.S, 0.0, 0.0
-    for j in range(len(m)):
-        gradient = lam * place.w[j, 0] - place.v[j, 0]
-        if not terms.is_free:
-            gradient -= balance * m[j]
-        distance += gradient * gradient
-        square += place.w[j, 0] * place.w[j, 0]
-    rest = distance / (2.0 * lam)
-    if terms.is_free:
-        rest += terms.unit * abs(balance)
-    elif terms.bias_scale > 0.0:
-        beta = bias(place.w, place.b, m) / terms.bias_scale
-        rest += 0.5 * lam * (beta - terms.bias_scale * balance / lam) ** 2
-        square += beta * beta
+    lam, distance, square, rest = terms.lam, 0.0, 0.0, 0.0
+    for k in range(place.w.shape[1]):
+        balance = place.sums[BALANCE, k] / terms.S
+        for j in range(len(m)):
+            gradient = lam * place.w[j, k] - place.v[j, k]
+            if not terms.is_free:
+                gradient -= balance * m[j]
+            distance += gradient * gradient
+            square += place.w[j, k] * place.w[j, k]
+        if terms.is_free:
+            rest += terms.unit * abs(balance)
+    rest += distance / (2.0 * lam)
+    if terms.bias_scale > 0.0:
+        b = bias(place.w, place.b, m)
+        for k in range(len(b)):
+            beta, balance = b[k] / terms.bias_scale, place.sums[BALANCE, k] / terms.S
+            rest += 0.5 * lam * (beta - terms.bias_scale * balance / lam) ** 2
+            square += beta * beta
     return rest, square

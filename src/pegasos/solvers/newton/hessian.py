@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from pegasos.data.rows import CsrRows, FloatArray, shape, stored_values
+from pegasos.dispatch import compiled
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, add_products, standardised
@@ -49,7 +50,9 @@ def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
     each(add, range(len(shares)))
     for part in range(1, len(shares)):
         sums[0] += sums[part]
-    return _centred(sums[0], columns) if adds_up else sums[0]
+    if adds_up:
+        centred(sums[0], columns)
+    return sums[0]
 
 
 def _adds_up(problem: Problem, columns: Columns) -> bool:
@@ -61,13 +64,16 @@ def _adds_up(problem: Problem, columns: Columns) -> bool:
     return bool(SPARSE * in_a_row**2 <= d * d and np.all(m <= FAR * columns.scale))
 
 
-def _centred(G: FloatArray, columns: Columns) -> FloatArray:
+@compiled
+def centred(G, columns):  # type: ignore[no-untyped-def]
     """Make sum_i h_i (x~_i, 1) (x~_i, 1)' of the lower triangle of sum_i h_i (x_i, 1) (x_i, 1)'."""
-    d, m = len(columns.m), columns.m
-    G += np.tril(G, -1).T
-    g, total = G[d, :d].copy(), G[d, d]
-    G[:d, :d] -= np.outer(m, g) + np.outer(g - total * m, m)
-    G[d, :d] = G[:d, d] = g - total * m
-    G[:d] /= columns.scale[:, None]
-    G[:, :d] /= columns.scale
-    return G
+    m, scale, _ = columns
+    d = len(m)
+    total = G[d, d]
+    for j in range(d):
+        of_j = G[d, j] - total * m[j]
+        for k in range(j + 1):
+            G[j, k] = (G[j, k] - m[j] * G[d, k] - of_j * m[k]) / scale[j] / scale[k]
+            G[k, j] = G[j, k]
+    for j in range(d):
+        G[d, j] = G[j, d] = (G[d, j] - total * m[j]) / scale[j]

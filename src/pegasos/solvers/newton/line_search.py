@@ -48,6 +48,11 @@ def _(line, u):  # type: ignore[no-untyped-def]
     return first + u * second + slope / line.S, second + bend / line.S
 
 
+def known_at_0(line: Any, slope: float) -> Function:
+    """Return a line whose slope at its beginning is known: a pass over the rows less."""
+    return Function(lambda u: (slope, 0.0) if u == 0.0 else line.rise(u))
+
+
 def search(line: Line | Function) -> float:
     """Return how far to go; the search is the same, compiled where a line allows it."""
     compiled_or_not: Any = line_search

@@ -8,19 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from pegasos.data.rows import FloatArray
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns
-from pegasos.solvers.newton.envelope import GAP, VALUE, Smoothing
+from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing
 from pegasos.solvers.newton.equations import (
     Place,
+    add_penalty,
     bias,
+    lacking_of,
     rest_and_square,
     solved,
     terms_of,
-    write_equations,
+    write_gradient,
 )
 from pegasos.solvers.newton.hessian import hessian
-from pegasos.solvers.newton.line_search import search
+from pegasos.solvers.newton.joint_direction import joint_direction
+from pegasos.solvers.newton.line_search import known_at_0, search
 from pegasos.solvers.newton.passes import (
     curvatures_of,
     line_of,
@@ -29,6 +33,7 @@ from pegasos.solvers.newton.passes import (
     write_scores,
 )
 from pegasos.solvers.newton.path import some_of
+from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 THIN, THINNEST = 0.05, 1e-9
@@ -39,35 +44,38 @@ SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWA
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDENINGS = 3, 12
 WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are known
+LARGE = 1500  # weights of a joint model beyond which its steps are quasi-Newton ones
 SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
 
 
 @dataclass
 class Model:
-    """Weights w (d, 1) and bias b for rows seen from the mean of their columns.
+    """Weights w (d, K) and biases b (K,) for rows seen from the mean of their columns.
 
-    Z, A, B are (n, 1): scores, dual numbers at these scores, multipliers; D is room for a change.
+    K, the number of outputs, is 1, or that of the classes for a joint loss. Z, A, B are (n, K):
+    scores, dual numbers at these scores, multipliers; D is room for a change.
     """
 
-    y: FloatArray  # targets (n, 1)
+    y: FloatArray  # targets (n, K)
     w: FloatArray
-    b: float
+    b: FloatArray
     Z: FloatArray
     A: FloatArray
     B: FloatArray
     D: FloatArray
-    v: FloatArray  # sum_i s_i a_i (x_i - m) / S, shape (d, 1)
-    sums: FloatArray  # of `envelope.move`
+    v: FloatArray  # sum_i s_i a_i (x_i - m) / S, shape (d, K)
+    sums: FloatArray  # of `envelope.move`, (5, K)
     q: float  # width of the smoothing; 0 for smooth losses
     unit: float  # the targets' scale, in which widths are measured
     damping: float = DAMPING
     is_smooth: bool = False  # the loss itself: no smoothing is needed in the end
-    is_rough: bool = False  # some rows stand for all in the Hessian: see `path`
+    is_rough: bool = False  # some rows stand for all that answer in the Hessian: see `path`
     steps: int = 0  # at the present width
     failures: int = 0
     has_failed: bool = False  # at a smaller width, with multipliers known
     widenings: int = 0
     narrowings: int = 0
+    memory: Memory | None = None  # of quasi-Newton steps, where a Hessian would be too large
 
     @property
     def smoothing(self) -> Smoothing:
@@ -93,13 +101,13 @@ class Model:
 def rest_and_primal(problem: Problem, columns: Columns, model: Model) -> tuple[float, float]:
     """Return lam/2 ||w - w(a)||^2, with what balance a free bias lacks, and the objective."""
     rest, square = rest_and_square(terms_of(problem, model.unit), columns.m, model.place)
-    return rest, float(model.sums[VALUE]) / problem.S + 0.5 * problem.lam * square
+    return rest, float(model.sums[VALUE, 0]) / problem.S + 0.5 * problem.lam * square
 
 
 def relative_gap(problem: Problem, columns: Columns, model: Model) -> float:
     """Return the relative gap of the present weights and dual numbers, nearly."""
     rest, primal = rest_and_primal(problem, columns, model)
-    gap = float(model.sums[GAP]) / problem.S + rest
+    gap = float(model.sums[GAP, 0]) / problem.S + rest
     dual = primal - gap
     return 0.0 if gap == 0.0 else gap / dual if dual > 0.0 else math.inf
 
@@ -108,7 +116,7 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     """Once the smoothed problem is solved well enough, take on its multipliers; narrow it."""
     if model.q == 0.0:
         return
-    left, (rest, _) = model.sums[GAP] / problem.S, rest_and_primal(problem, columns, model)
+    left, (rest, _) = model.sums[GAP, 0] / problem.S, rest_and_primal(problem, columns, model)
     if rest > ENOUGH * left and model.steps < PATIENCE:
         return
     model.B[:], model.steps = model.A, 0
@@ -128,11 +136,12 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     """
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
     p, c, u = way(problem, columns, model, h)
-    if u < SHORT:  # rows that did not answer where it began stopped it: they are to be heard
+    if u < SHORT and not is_large(problem, model):
+        # rows that did not answer where it began stopped it: they are to be heard
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
         p, c, u = way(problem, columns, model, h)
     model.w += u * p
-    model.b += u * c
+    model.b = model.b + u * c
     model.steps += 1
     model.damping *= 0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
@@ -144,7 +153,7 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
 
 def way(
     problem: Problem, columns: Columns, model: Model, h: FloatArray
-) -> tuple[FloatArray, float, float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """Return directions of w and b for curvatures h, and how far to go; D holds their scores."""
     p, c = direction(problem, columns, model, h)
     write_scores(problem, p, c, model.D)
@@ -172,26 +181,48 @@ def widen(problem: Problem, model: Model) -> None:
 
 def direction(
     problem: Problem, columns: Columns, model: Model, h: FloatArray
-) -> tuple[FloatArray, float]:
-    """Solve H p = -gradient in standardised columns; return the directions of w (d, 1) and b."""
-    d = len(columns.m)
-    H = hessian(problem, columns, some_of(h, columns) if model.is_rough else h)
-    g, lacking = np.empty(d + 1), np.empty(d + 1)
-    write_equations(terms_of(problem, model.unit), columns, model.place, H, g, lacking)
+) -> tuple[FloatArray, FloatArray]:
+    """Solve H p = -gradient in standardised columns; return the directions of w (d, K) and b."""
+    terms, (d, K) = terms_of(problem, model.unit), model.w.shape
+    G = np.empty((d + 1, K))
+    write_gradient(terms, columns, model.place, G)
     size = d + (problem.is_free or problem.bias_scale > 0.0)
     steepest = 0.01 * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())
-    p = solved(H[:size, :size], -g[:size], lacking[:size], model.damping * steepest)
-    return (p[:d] / columns.scale)[:, None], float(p[d]) if size > d else 0.0
+    damping = model.damping * steepest
+    if is_large(problem, model):
+        model.memory = model.memory or Memory()
+        unknowns = np.vstack([model.w * columns.scale[:, None], model.b])
+        model.memory.learn(unknowns[:size], G[:size], model.q)
+        P = quasi_direction(problem, columns, terms, h, G, model.memory, damping)
+    elif is_joint(problem.costs.loss):
+        h = some_of(h, columns) if model.is_rough else h
+        P = joint_direction(problem, columns, terms, h, G, size, damping)
+    else:
+        h = some_of(h, columns) if model.is_rough else h
+        H = hessian(problem, columns, h)
+        add_penalty(terms, columns, H)
+        lacking = lacking_of(terms, columns, H.diagonal()[:, None], G)[:size, 0]
+        P = solved(H[:size, :size], -G[:size, 0], lacking, damping)[:, None]
+    return P[:d] / columns.scale[:, None], P[d] if size > d else np.zeros(K)
+
+
+def is_large(problem: Problem, model: Model) -> bool:
+    """Whether a joint Hessian would be too large: steps are quasi-Newton ones then."""
+    return is_joint(problem.costs.loss) and model.w.size > LARGE
 
 
 def line_search(
-    problem: Problem, columns: Columns, model: Model, p: FloatArray, c: float
+    problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
 ) -> float:
     """Return how far to go: where the slope of the smoothed objective, which rises, is nearly 0."""
     lam, across, along = problem.lam, float(np.vdot(model.w, p)), float(np.vdot(p, p))
     if problem.bias_scale > 0.0:
         change = bias(p, c, columns.m) / problem.bias_scale
-        across += bias(model.w, model.b, columns.m) / problem.bias_scale * change
-        along += change**2
+        across += float(bias(model.w, model.b, columns.m) / problem.bias_scale @ change)
+        along += float(change @ change)
     penalty = lam * across, lam * along
-    return search(line_of(problem, model.smoothing, model.Z, model.D, penalty))
+    line = line_of(problem, model.smoothing, model.Z, model.D, penalty)
+    if is_joint(problem.costs.loss):  # a pass is dear, and the slope to begin with is known
+        slope = lam * across - float(np.vdot(model.v, p) + model.sums[BALANCE] @ c / problem.S)
+        return search(known_at_0(line, slope))
+    return search(line)

@@ -37,8 +37,9 @@ from pegasos.data.centre import in_parts, seen_from, settle
 from pegasos.data.rows import Centre, FloatArray, shape, some_rows_of, stored_values
 from pegasos.options import Options
 from pegasos.parallel import each
+from pegasos.problem.joint_losses import Softmax, is_joint
 from pegasos.problem.losses import Logistic, SquaredHinge
-from pegasos.problem.objective import Problem, combination
+from pegasos.problem.objective import Costs, Problem, combination
 from pegasos.solvers.newton.columns import Columns, columns_of
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, is_margin, unit_of
 from pegasos.solvers.newton.equations import bias
@@ -53,7 +54,8 @@ AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
-ROWS_PER_COLUMN = 20  # if these are so many
+ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model
+FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian
 FIRST_GAP = 3e-2  # and go on with all of them, or with a smaller lam, from this relative gap
 
 
@@ -111,12 +113,13 @@ class Newton(Options, Solver):
                 go_on(problem, state, begun)
             return Advance(visited, False)
         around = seen(problem._replace(lam=state.lam), state.centre)
-        is_first = state.lam > problem.lam
+        is_first, is_one = state.lam > problem.lam, is_joint(problem.costs.loss)
         behind = np.flatnonzero((state.gaps > AHEAD * state.gaps.max()) | np.isinf(state.gaps))
 
         def improve(k: int) -> None:
             model = state.models[k]
-            model.is_rough = is_first
+            is_new = model.narrowings == 0 and model.steps < FIRST_STEPS
+            model.is_rough = is_first or (is_one and is_new)
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
             step(posed, state.columns, model, may_widen=not state.gaps[k] <= ROUNDING)
@@ -135,7 +138,7 @@ class Newton(Options, Solver):
         if state.first is not None:
             return self.iterate(*state.first)
         W = np.hstack([model.w for model in state.models])
-        return W, np.array([bias_of(state.columns, model) for model in state.models])
+        return W, np.concatenate([bias_of(state.columns, model) for model in state.models])
 
     def dual_point(self, problem: Problem, state: NewtonState) -> DualPoint | None:
         return None if state.first is not None else DualPoint(state.A, 1.0)
@@ -146,9 +149,11 @@ def is_near(state: NewtonState, gap: float) -> bool:
     return gap <= FIRST_GAP or max(model.steps for model in state.models) >= PATIENCE
 
 
-def one_by_one(Y: FloatArray) -> list[FloatArray]:
-    """Return the targets of the models one by one, (n, 1) each."""
-    return [Y] if Y.shape[1] == 1 else list(np.ascontiguousarray(Y.T)[:, :, None])
+def one_by_one(costs: Costs) -> list[FloatArray]:
+    """Return the targets of the models one by one: (n, 1) each, (n, K) for a joint loss."""
+    if costs.Y.shape[1] == 1 or is_joint(costs.loss):
+        return [costs.Y]
+    return list(np.ascontiguousarray(costs.Y.T)[:, :, None])
 
 
 def problem_of(problem: Problem, model: Model) -> Problem:
@@ -156,9 +161,14 @@ def problem_of(problem: Problem, model: Model) -> Problem:
     return problem._replace(costs=problem.costs._replace(Y=model.y))
 
 
-def bias_of(columns: Columns, model: Model) -> float:
-    """Return the bias of a model for rows as they are."""
-    return float(bias(model.w, model.b, columns.m))
+def outputs(y: FloatArray, k: int) -> slice:
+    """Return which outputs of all are those of model k, whose targets are y."""
+    return slice(k, k + 1) if y.shape[1] == 1 else slice(None)
+
+
+def bias_of(columns: Columns, model: Model) -> FloatArray:
+    """Return the biases of a model for rows as they are."""
+    return np.asarray(bias(model.w, model.b, columns.m))
 
 
 def at_once(problem: Problem) -> int | None:
@@ -171,13 +181,13 @@ def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonS
     if columns.m.any():
         problem = problem._replace(rows=seen_from(problem.rows, columns.m))
     models = []
-    for k, y in enumerate(one_by_one(problem.costs.Y)):
-        posed = problem._replace(costs=problem.costs._replace(Y=y))
-        model = new_model(posed, columns, None if previous is None else previous.A[:, [k]])
+    for k, y in enumerate(one_by_one(problem.costs)):
+        posed, own = problem._replace(costs=problem.costs._replace(Y=y)), outputs(y, k)
+        model = new_model(posed, columns, None if previous is None else previous.A[:, own].copy())
         if isinstance(previous, NewtonState):
             last = previous.models[k]
             model.w[:] = last.w
-            model.b = bias_of(previous.columns, last) + float(columns.m @ last.w[:, 0])
+            model.b = bias_of(previous.columns, last) + columns.m @ last.w
         write_scores(posed, model.w, model.b, model.Z)
         model.answer(posed)
         models.append(model)
@@ -188,31 +198,32 @@ def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonS
 def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model:
     """Return a model at w = 0, or at w(a) with `a` as multipliers; its scores are not computed."""
     (n, d), y = shape(problem.rows), problem.costs.Y
-    unit = unit_of(y)
-    is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic)
+    unit, K = unit_of(y, problem.costs.loss), y.shape[1]
+    is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic | Softmax)
     width = WIDE if A is None else WIDE_AFTER
-    Z, alpha, B, D = (np.zeros((n, 1)) for _ in range(4))
+    Z, alpha, B, D = (np.zeros((n, K)) for _ in range(4))
     model = Model(
-        y=y, w=np.zeros((d, 1)), b=0.0, Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, 1)),
-        sums=np.zeros(ROWS_OF_SUMS), q=0.0 if is_smooth else width * unit, unit=unit,
+        y=y, w=np.zeros((d, K)), b=np.zeros(K), Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, K)),
+        sums=np.zeros((ROWS_OF_SUMS, K)), q=0.0 if is_smooth else width * unit, unit=unit,
         is_smooth=is_smooth,
     )  # fmt: skip
     if A is not None:
         model.B[:] = A
         model.w[:] = settle(problem.rows.centre, combination(problem, A))[:d]
-    if problem.is_free and not (A is None and is_margin(y)):  # at a kink, half of the rows rest
-        model.b = float(starting_biases(problem, in_parts(problem.rows, model.w))[0])
+    if problem.is_free and not (A is None and is_margin(y)) and K == 1:
+        model.b = starting_biases(problem, in_parts(problem.rows, model.w))
     elif A is not None and problem.bias_scale > 0.0:
-        total = float(np.sum(problem.costs.weights.values[:, None] * A))
-        model.b = problem.bias_scale**2 * total / (problem.lam * problem.S)
-        model.b += float(columns.m @ model.w[:, 0])
+        totals = [np.sum(problem.costs.weights.values * A[:, k]) for k in range(K)]
+        model.b = problem.bias_scale**2 * np.array(totals) / (problem.lam * problem.S)
+        model.b += columns.m @ model.w
     return model
 
 
 def first_rows(problem: Problem, seed: int) -> Any:
     """Return the numbers of the rows to begin with, ascending; None for all of them."""
-    n, d = shape(problem.rows)
-    if n < FIRST_PART * max(1000, ROWS_PER_COLUMN * d):
+    (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
+    unknowns = d * K if is_joint(problem.costs.loss) else d
+    if n < FIRST_PART * max(1000, ROWS_PER_COLUMN * unknowns):
         return None
     weights = problem.costs.weights
     drawn = np.sort(np.random.default_rng(seed).choice(n, n // FIRST_PART, replace=False))
@@ -230,7 +241,7 @@ def go_on(problem: Problem, state: NewtonState, begun: NewtonState) -> None:
     def take(k: int) -> None:
         model, other = state.models[k], begun.models[k]
         posed = problem_of(around, model)
-        model.w[:], model.b, model.damping = other.w, other.b, other.damping
+        model.w[:], model.b, model.damping = other.w, other.b.copy(), other.damping
         write_scores(posed, model.w, model.b, model.Z)
         model.q = min(model.q, other.q / NARROWER)
         model.answer(posed)

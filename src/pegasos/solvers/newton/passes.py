@@ -1,4 +1,7 @@
-"""Passes over the rows for one model, split among threads in a fixed way: the same bits on any."""
+"""Passes over the rows for one model, split among threads in a fixed way: the same bits on any.
+
+A model has one output, or one per class for a joint loss (`joint_envelope`).
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,13 @@ from functools import cache
 import numpy as np
 
 from pegasos.data.centre import in_parts, settle, weight_count
-from pegasos.data.rows import FloatArray, all_scores, shape, stored_values
+from pegasos.data.rows import FloatArray, shape, stored_values
 from pegasos.parallel import each, ranges
-from pegasos.problem.objective import Problem, add_combination
-from pegasos.solvers.newton.envelope import (
-    ROWS_OF_SUMS,
-    Smoothing,
-    curvatures,
-    move,
-    secants,
-    slopes_along,
-)
+from pegasos.problem.joint_losses import is_joint
+from pegasos.problem.objective import Problem
+from pegasos.solvers.newton import envelope, joint_envelope
+from pegasos.solvers.newton.block_products import add_sums, put_scores
+from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, Smoothing
 from pegasos.solvers.newton.line_search import Function, Line
 
 PARTS = 16  # at most so many parts of the rows,
@@ -34,37 +33,37 @@ def _split(n: int, count: int) -> list[tuple[int, int]]:
     return ranges(n, max(1, -(-n // count)))
 
 
-def write_scores(problem: Problem, w: FloatArray, b: float, Z: FloatArray) -> None:
-    """Write the scores <w, x_i - m> + b into Z (n, 1)."""
+def write_scores(problem: Problem, w: FloatArray, b: FloatArray, Z: FloatArray) -> None:
+    """Write the scores <w_k, x_i - m> + b_k into Z (n, K)."""
     if not w.any():
         Z[:] = b
         return
-    whole = in_parts(problem.rows, w)[:, 0]
+    whole = in_parts(problem.rows, w)
 
     def write(part: tuple[int, int]) -> None:
-        all_scores(problem.rows, *part, whole, Z)
+        put_scores(problem, part, whole, Z)
         Z[slice(*part)] += b
 
-    each(write, parts_of(problem, stored_values(problem.rows)))
+    each(write, parts_of(problem, stored_values(problem.rows) * len(b)))
 
 
 def move_rows(
     problem: Problem, smoothing: Smoothing, Z: FloatArray, A: FloatArray, D: FloatArray, u: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Do `move` on all rows; return its sums, and sum_i s_i (change of a_i) (x_i - m), (d, 1)."""
-    parts = parts_of(problem, stored_values(problem.rows))
-    sums = np.zeros((len(parts), ROWS_OF_SUMS, 1))
-    changes = np.zeros((len(parts), weight_count(problem.rows), 1))
+    """Do `move` on all rows; return its sums, and sum_i s_i (change of a_i) (x_i - m), (d, K)."""
+    K = Z.shape[1]
+    move = joint_envelope.move if is_joint(problem.costs.loss) else envelope.move
+    parts = parts_of(problem, stored_values(problem.rows) * K)
+    sums = np.zeros((len(parts), ROWS_OF_SUMS, K))
+    changes = np.zeros((len(parts), weight_count(problem.rows), K))
 
     def go(number: int) -> None:
         move(problem.costs, smoothing, Z, A, D, u, parts[number], sums[number])
-        add_combination(
-            problem.rows, problem.costs.weights, *parts[number], D, changes[number][:, 0]
-        )
+        add_sums(problem, parts[number], D, changes[number])
 
     each(go, range(len(parts)))
     change = settle(problem.rows.centre, added(changes))
-    return added(sums)[:, 0], change[: shape(problem.rows)[1]]
+    return added(sums), change[: shape(problem.rows)[1]]
 
 
 def added(sums: FloatArray) -> FloatArray:
@@ -80,8 +79,10 @@ def line_of(
     penalty: tuple[float, float],
 ) -> Line | Function:
     """Return the smoothed objective along D as a line search takes it; see `Line`."""
-    parts = parts_of(problem, len(Z))
-    if len(parts) == 1:
+    joint = is_joint(problem.costs.loss)
+    slopes_along = joint_envelope.slopes_along if joint else envelope.slopes_along
+    parts = parts_of(problem, Z.size)
+    if len(parts) == 1 and not joint:
         return Line(problem.costs, smoothing, Z, D, problem.S, penalty)
     sums = np.zeros((len(parts), 2))
 
@@ -99,24 +100,34 @@ def line_of(
 def curvatures_of(
     problem: Problem, smoothing: Smoothing, Z: FloatArray, A: FloatArray
 ) -> FloatArray:
-    """Return s_i times the curvature of every row, (n,)."""
-    h = np.empty(len(Z))
+    """Return s_i times the curvature of every row, (n,); of a joint loss s_i t_i, (n, K)."""
+    joint = is_joint(problem.costs.loss)
+    h = np.empty(Z.shape if joint else len(Z))
 
     def write(part: tuple[int, int]) -> None:
-        curvatures(problem.costs, smoothing, Z, A, part, h)
+        if joint:
+            joint_envelope.curvatures(problem.costs, smoothing, A, part, h)
+        else:
+            envelope.curvatures(problem.costs, smoothing, Z, A, part, h)
 
-    each(write, parts_of(problem, len(Z)))
+    each(write, parts_of(problem, Z.size))
     return h
 
 
 def secants_of(
     problem: Problem, smoothing: Smoothing, Z: FloatArray, A: FloatArray, D: FloatArray, u: float
 ) -> FloatArray:
-    """Return s_i times the mean curvature of every row on the way to Z + u D, (n,)."""
-    h = np.empty(len(Z))
+    """Return s_i times the mean curvature of every row on the way to Z + u D, (n,) or (n, K)."""
+    if is_joint(problem.costs.loss):
+        h = curvatures_of(problem, smoothing, Z, A)
+    else:
+        h = np.empty(len(Z))
 
     def write(part: tuple[int, int]) -> None:
-        secants(problem.costs, smoothing, Z, A, D, u, part, h)
+        if is_joint(problem.costs.loss):
+            joint_envelope.add_curvatures_onward(problem.costs, smoothing, Z, D, u, part, h)
+        else:
+            envelope.secants(problem.costs, smoothing, Z, A, D, u, part, h)
 
-    each(write, parts_of(problem, len(Z)))
+    each(write, parts_of(problem, Z.size))
     return h

@@ -14,9 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from pegasos.data.rows import FloatArray, shape
+from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import CONSTANT, Columns
+from pegasos.solvers.newton.joint_hessian import answering
 
 WIDE = 256  # columns from which Hessians are what takes long,
 MANY = 50  # with so many rows per column; fewer can often be separated, at any lam in another way
@@ -29,7 +31,7 @@ def first_lam(problem: Problem, columns: Columns, unit: float) -> float:
     """Return the lam to begin with: the problem's own if its Hessians are quick or few."""
     n, d = shape(problem.rows)
     is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic)
-    if d < WIDE or n < MANY * d or is_smooth:
+    if d < WIDE or n < MANY * d or is_smooth or is_joint(problem.costs.loss):
         return problem.lam
     square = float(np.sum(columns.scale[columns.reach > CONSTANT] ** 2))
     return max(problem.lam, square / (KAPPA * problem.S * unit))
@@ -41,8 +43,12 @@ def next_lam(lam: float, last: float) -> float:
 
 
 def some_of(h: FloatArray, columns: Columns) -> FloatArray:
-    """Return curvatures of some rows, drawn at random, so that they add up to those of all."""
-    chosen, most = np.flatnonzero(h), ROWS * len(columns.m)
+    """Return curvatures of some rows, drawn at random, so that they add up to those of all.
+
+    Of a joint loss h is (n, K), and a model has K weights per column.
+    """
+    chosen = np.flatnonzero(h) if h.ndim == 1 else answering(h)
+    most = ROWS * len(columns.m) * (1 if h.ndim == 1 else h.shape[1])
     if len(chosen) <= most:
         return h
     drawn = np.random.default_rng(len(chosen)).choice(chosen, most, replace=False)

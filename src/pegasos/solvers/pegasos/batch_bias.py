@@ -83,7 +83,7 @@ def median_pass(problem, order, k, run, kinks):  # type: ignore[no-untyped-def]
         for t in range(first, stop):                           # w <- (1 - eta lam) w
             add_row(problem, order[t], t - first, step, run)   #      + eta/k sum_A a_i x_i
         if run.scaling.radius[0] < np.inf:
-            if project(step, run.scaling):                      # optional: w <- min(1, R/||w||) w
+            if project(problem.costs.loss, step, run.scaling):  # optional: w <- min(1, R/||w||) w
                 return stop
     return len(order)
 

@@ -138,6 +138,13 @@ def tail_responses(problem: Problem, state: KernelPegasosState) -> FloatArray:
     return (state.F - mark.V) / (problem.lam * (state.path.scaling.N[0] - mark.N))
 
 
+def tail_length(problem: Problem, state: KernelPegasosState) -> float:
+    """Return the epochs that the tail's sums cover; inside one, by the weight of the rows met."""
+    if state.walk.is_at_start():
+        return state.path.tail.length()
+    return float(state.path.scaling.N[0] - state.marks[0].N) / problem.S
+
+
 def tail_model(problem: Problem, state: KernelPegasosState) -> tuple[FloatArray, FloatArray]:
     """Return the coefficients averaged over the later epochs, and the present biases."""
     path = state.path

@@ -159,8 +159,12 @@ class KernelPegasos(Options, Solver):
             return None
         if self.sampling not in INDEPENDENT:  # every row was met once per epoch
             scores = expansion.tail_responses(problem, state).T
-            return DualPoint(tail.sums.older, 1.0 / tail.length(), scores)
+            return DualPoint(tail.sums.older, 1.0 / expansion.tail_length(problem, state), scores)
         return DualPoint(expansion.own_averages(problem, state), 1.0)
+
+    def kernel_rows(self, state: KernelPegasosState) -> int:
+        """Return how many rows changed the model: each needs its row of the kernel matrix."""
+        return state.walk.moved
 
 
 class Descent(NamedTuple):

@@ -18,28 +18,25 @@ a row at a time would need about n M / 2, and the certificate n M again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from pegasos.data.order import identity, shuffle
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import kernel
-from pegasos.options import Options
 from pegasos.parallel import ranges
 from pegasos.problem.objective import Problem, typical_length, weight
-from pegasos.solvers.checks import check_choice, check_count
 from pegasos.solvers.decomposition.decomposition import dual_numbers
 from pegasos.solvers.lasvm.support_set import balanced
 from pegasos.solvers.perceptron.best_length import at_best_length
 from pegasos.solvers.perceptron.linear import (
-    OUTPUTS,
-    Output,
     PerceptronRun,
     errs,
     handed_out,
     new_run,
 )
+from pegasos.solvers.perceptron.options import PerceptronOptions
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 BLOCK = 64  # coming rows that are looked at together
@@ -66,7 +63,7 @@ class KernelPerceptronState:
 
 
 @dataclass
-class KernelPerceptron(Options, Solver):
+class KernelPerceptron(PerceptronOptions, Solver):
     """The online perceptron: one pass, or a few; no objective, so no tolerance to reach.
 
     Parameters
@@ -77,16 +74,6 @@ class KernelPerceptron(Options, Solver):
         Which expansion to hand out: the mean of all along the way, one of them at random, the one
         that made no error for longest, or the last.
     """
-
-    passes: int = 1
-    output: Output = "average"
-    name: ClassVar[str] = "perceptron"
-    is_dual: ClassVar[bool] = False
-
-    def check(self) -> None:
-        """Refuse options that make no sense, whatever the data."""
-        check_count(self, "passes", "")
-        check_choice(self, "output", OUTPUTS)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> KernelPerceptronState:
         gram, (n, count) = problem.rows, problem.costs.Y.shape

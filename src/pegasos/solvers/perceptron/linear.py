@@ -30,7 +30,7 @@ with every solver. Time is weight: a row of weight 0 is no row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from pegasos.data.centre import as_from_centre, as_from_origin, weight_count
 from pegasos.data.order import below, identity, shuffle
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import inlined, kernel
-from pegasos.options import Options
 from pegasos.problem.objective import (
     Problem,
     blocks,
@@ -46,14 +45,12 @@ from pegasos.problem.objective import (
     typical_length,
     weight,
 )
-from pegasos.solvers.checks import check_choice, check_count
 from pegasos.solvers.offsets import centred, seen
 from pegasos.solvers.perceptron.best_length import at_best_length
+from pegasos.solvers.perceptron.options import PerceptronOptions
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 from pegasos.solvers.refusals import check_is_hinge
 
-Output = Literal["average", "random", "longest", "last"]
-OUTPUTS = ("average", "random", "longest", "last")
 DRAWS = 1 << 31  # different times at which a random hypothesis may be picked
 
 
@@ -115,7 +112,7 @@ class PerceptronState:
 
 
 @dataclass
-class Perceptron(Options, Solver):
+class Perceptron(PerceptronOptions, Solver):
     """The online perceptron: one pass, or a few; no objective, so no tolerance to reach.
 
     Parameters
@@ -126,16 +123,6 @@ class Perceptron(Options, Solver):
         Which weights to hand out: the mean of all along the way, one of them at random, the one
         that made no error for longest, or the last.
     """
-
-    passes: int = 1
-    output: Output = "average"
-    name: ClassVar[str] = "perceptron"
-    is_dual: ClassVar[bool] = False
-
-    def check(self) -> None:
-        """Refuse options that make no sense, whatever the data."""
-        check_count(self, "passes", "")
-        check_choice(self, "output", OUTPUTS)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> PerceptronState:
         scale = problem.bias_scale

@@ -221,13 +221,20 @@ def last_weights(problem: Problem, state: PrimalState) -> tuple[FloatArray, Floa
     return as_from_origin(state.centre, *own_weights(problem, state))
 
 
+def tail_length(problem: Problem, state: PrimalState) -> float:
+    """Return the epochs that the tail's sums cover; inside one, by the weight of the rows met."""
+    if state.position == 0:
+        return state.tail.length()
+    return float(state.scaling.N[0]) / problem.S - state.tail.first
+
+
 def dual_point(problem: Problem, state: PrimalState) -> DualPoint | None:
     """Return the average dual numbers over the later epochs; None before the first is complete."""
     tail = state.tail
     if tail.epochs == 0:
         return None
     if not state.marks:  # every row was met once per epoch
-        return DualPoint(tail.sums.older, 1.0 / tail.length())
+        return DualPoint(tail.sums.older, 1.0 / tail_length(problem, state))
     W, b = own_weights(problem, state)
     return DualPoint(own_averages(seen(problem, state.centre), tail, W, b), 1.0)
 
@@ -252,5 +259,5 @@ def tail_weights(
     if not problem.is_free:
         return None
     W = combination(seen(problem, state.centre), tail.sums.older)
-    W /= tail.length()
+    W /= tail_length(problem, state)
     return as_from_origin(state.centre, W, b)

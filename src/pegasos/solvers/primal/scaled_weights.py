@@ -12,12 +12,19 @@ c is their product, folded into v (and into the sums of dual numbers) before it 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray, add, scores, square_norm
-from pegasos.dispatch import compiled, inlined
+from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.problem.joint_losses import (
+    for_joint_losses,
+    joint_value,
+    own_class,
+    summed,
+    write_joint_slope,
+)
 from pegasos.problem.losses import descend, lower, upper, value
 from pegasos.problem.objective import Problem, weight
 from pegasos.solvers.primal.bias import PrimalBias
@@ -84,7 +91,7 @@ def radius(problem: Problem, offset: FloatArray) -> FloatArray:
     """
     totals = np.zeros(len(offset))
     add_losses_at(problem.costs, offset, totals)
-    return np.sqrt(totals / (problem.S * problem.lam))
+    return np.sqrt(summed(problem.costs.loss, totals) / (problem.S * problem.lam))
 
 
 def factor(problem: Problem, scaling: Scaling) -> FloatArray:
@@ -155,10 +162,20 @@ def remember(step, run):  # type: ignore[no-untyped-def]
 @inlined
 def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
     """Write the dual numbers that a step takes on row i, -slope at its scores, to scratch.A[j]."""
-    loss, Y, _ = problem.costs
-    scaling, V, bias, (A, z, _) = run.scaling, run.V, run.bias, run.scratch
+    scores(problem.rows, i, run.V, run.scratch.z)
+    descend_row(problem.costs.loss, problem, i, j, step, run)
+
+
+@by_tag
+def descend_row(loss: Any, problem: Any, i: int, j: int, step: Any, run: Any) -> None:
+    """Write what `write_slopes` does, with the products of row i and V in scratch.z."""
+
+
+@descend_row.otherwise
+def _(loss, problem, i, j, step, run):  # type: ignore[no-untyped-def]
+    _, Y, _ = problem.costs
+    scaling, bias, (A, z, _) = run.scaling, run.bias, run.scratch
     square_scale, q = bias.scale**2, 0.0
-    scores(problem.rows, i, V, z)
     if max(upper(loss, 1.0), -lower(loss, 1.0), upper(loss, -1.0), -lower(loss, -1.0)) > 1.0:
         # A steep loss: an implicit step. Of a batch, every row answers for all of it: by its own
         # weight alone, similar rows would overshoot as many times as they are, and diverge.
@@ -167,6 +184,15 @@ def write_slopes(problem, i, j, step, run):  # type: ignore[no-untyped-def]
         own = step.before * scaling.c[m] * (z[m] + square_scale * bias.total[m])
         shrunk = step.shrink * own + bias.offset[m]
         A[j, m] = descend(loss, own + bias.offset[m], shrunk, q, Y[i, m])
+
+
+@for_joint_losses(descend_row)
+def _(loss, problem, i, j, step, run):  # type: ignore[no-untyped-def]
+    scaling, bias, (A, z, _) = run.scaling, run.bias, run.scratch
+    for m in range(len(z)):
+        own = step.before * scaling.c[m] * (z[m] + bias.scale**2 * bias.total[m])
+        z[m] = own + bias.offset[m]
+    write_joint_slope(loss, z, own_class(problem.costs.Y, i), A[j])
 
 
 @inlined
@@ -199,9 +225,25 @@ def add_row(problem, i, j, step, run):  # type: ignore[no-untyped-def]
         add(problem.rows, i, coefficients, R)
 
 
-@inlined
-def project(step, scaling):  # type: ignore[no-untyped-def]
+@by_tag
+def project(loss: Any, step: Any, scaling: Any) -> Any:
     """Shrink w onto its ball; say whether c needs folding."""
+
+
+@for_joint_losses(project)
+def _(loss, step, scaling):  # type: ignore[no-untyped-def]
+    square = 0.0
+    for m in range(len(scaling.c)):
+        square += scaling.square[m]
+    length = step.eta * scaling.c[0] * np.sqrt(square)
+    if length > scaling.radius[0]:
+        for m in range(len(scaling.c)):  # one model: one factor
+            scaling.c[m] *= scaling.radius[0] / length
+    return scaling.c[0] < SMALL
+
+
+@project.otherwise
+def _(loss, step, scaling):  # type: ignore[no-untyped-def]
     is_small = False
     for m in range(len(scaling.c)):
         length = step.eta * scaling.c[m] * np.sqrt(scaling.square[m])
@@ -215,6 +257,21 @@ def project(step, scaling):  # type: ignore[no-untyped-def]
 def add_losses_at(costs, b, totals):  # type: ignore[no-untyped-def]
     """Add sum_i s_i loss(b_k, y_ik) to totals[k]: the loss of w = 0."""
     for i in range(costs.Y.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(costs.Y.shape[1]):
-            totals[k] += s * value(costs.loss, b[k], costs.Y[i, k])
+        add_row_losses(costs.loss, costs, i, b, totals)
+
+
+@by_tag
+def add_row_losses(loss: Any, costs: Any, i: int, b: Any, totals: Any) -> None:
+    """Add what row i has of these sums; of a joint loss, to the first."""
+
+
+@add_row_losses.otherwise
+def _(loss, costs, i, b, totals):  # type: ignore[no-untyped-def]
+    s = weight(costs.weights, i)
+    for k in range(costs.Y.shape[1]):
+        totals[k] += s * value(loss, b[k], costs.Y[i, k])
+
+
+@for_joint_losses(add_row_losses)
+def _(loss, costs, i, b, totals):  # type: ignore[no-untyped-def]
+    totals[0] += weight(costs.weights, i) * joint_value(loss, b, own_class(costs.Y, i))

@@ -20,8 +20,8 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray, scores
 from pegasos.dispatch import compiled, inlined
-from pegasos.problem.losses import slope
 from pegasos.problem.objective import Problem, blocks, flat
+from pegasos.problem.row_slopes import write_minus_slopes
 
 GROWTH = 4
 
@@ -102,4 +102,5 @@ def fill_unvisited(problem, start, stop, visits, W, b, A):  # type: ignore[no-un
         if visits[i, 0] == 0:
             scores(problem.rows, i, W, z)
             for k in range(K):
-                A[i, k] = -slope(costs.loss, z[k] + b[k], costs.Y[i, k])
+                z[k] += b[k]
+            write_minus_slopes(costs.loss, costs, i, z, A[i])

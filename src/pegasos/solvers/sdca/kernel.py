@@ -54,7 +54,7 @@ from pegasos.solvers.responses.responses import (
     respond,
     write_responses,
 )
-from pegasos.solvers.sdca.linear import DualBias
+from pegasos.solvers.sdca.coordinate import DualBias
 
 
 class CoordinateAscent(NamedTuple):
@@ -149,6 +149,10 @@ class KernelSDCA(Options, Solver):
 
     def dual_point(self, problem: Problem, state: KernelSdcaState) -> DualPoint:
         return DualPoint(state.A, 1.0, state.F.T)
+
+    def kernel_rows(self, state: KernelSdcaState) -> int:
+        """Return how many rows changed the model: each needs its row of the kernel matrix."""
+        return state.walk.moved
 
 
 @kernel

@@ -30,18 +30,17 @@ threads take blocks of rows of one model (`cocoa`), or one of a few models each 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pegasos.data.centre import settle, weight_count
+from pegasos.data.centre import as_from_origin, settle, weight_count
 from pegasos.data.order import NEVER_IDLE, Stretches, draw, identity, permute, stretches_of
 from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
 from pegasos.parallel import each
-from pegasos.problem.gap import add_gap
-from pegasos.problem.losses import dual_step, lower, upper
+from pegasos.problem.joint_losses import is_joint, models, summed
 from pegasos.problem.objective import (
     VALUES_PER_CALL,
     Problem,
@@ -66,6 +65,7 @@ from pegasos.solvers.sdca.cocoa import (
     write_before,
 )
 from pegasos.solvers.sdca.continuation import Continuation
+from pegasos.solvers.sdca.coordinate import DualBias, Room, Visit, maximise
 from pegasos.solvers.sdca.model_groups import (
     Group,
     Groups,
@@ -77,25 +77,6 @@ from pegasos.solvers.sdca.model_groups import (
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
 SAMPLED = 8  # one row in so many is asked for its part of the gap
 EXTRA_PASSES = 16  # at most so many passes over the active rows before one over all rows
-
-
-class DualBias(NamedTuple):
-    """The bias, offset + scale * beta: beta is the weight of a feature that is always `scale`."""
-
-    scale: float
-    beta: FloatArray
-    offset: FloatArray
-
-
-class Room(NamedTuple):
-    """Sums over the sampled rows of a pass, (3, K): gap terms, gains, weights; and two rows' room.
-
-    `z` and `step`, of shape (K,), are overwritten with every row.
-    """
-
-    met: FloatArray
-    z: FloatArray
-    step: FloatArray
 
 
 @dataclass
@@ -154,8 +135,9 @@ class SDCA(Options, Solver):
         A = None if previous is None else previous.A
         if self.sampling == "iid":
             return self._begin(problem, squares, seed, None if A is None else A.copy())
-        groups = []
-        for columns in columns_of_groups(problem.rows, problem.costs.Y.shape[1]):
+        groups, K = [], problem.costs.Y.shape[1]
+        of_one = [slice(0, K)] if is_joint(problem.costs.loss) else None
+        for columns in of_one or columns_of_groups(problem.rows, K):
             Y = np.ascontiguousarray(problem.costs.Y[:, columns])
             part = None if A is None else np.ascontiguousarray(A[:, columns])
             state = self._begin(of_columns(problem, Y), squares, seed, part)
@@ -166,6 +148,9 @@ class SDCA(Options, Solver):
             return Groups(groups)
         only: SdcaState = groups[0].state
         only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
+        known = None if previous is None else self.free_bias(problem, previous)
+        if known is not None:
+            go_on_with_biases(only, *known)
         return only
 
     def _begin(
@@ -184,7 +169,7 @@ class SDCA(Options, Solver):
             order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
-            room=Room(np.zeros((3, K)), np.zeros(K), np.zeros(K)),
+            room=Room(np.zeros((3, models(problem.costs.loss, K))), np.zeros(K), np.zeros(K)),
             stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
             continuation=Continuation(may_begin=A is None and self.sampling == "epoch"),
@@ -263,7 +248,7 @@ class SDCA(Options, Solver):
         """Guess the relative gap from the rows met in the last pass; it lags behind."""
         gap, gain, weight = state.room.met
         W = state.W[: shape(problem.rows)[1]]
-        square = np.einsum("jk,jk->k", W, W) + state.bias.beta**2
+        square = summed(problem.costs.loss, np.einsum("jk,jk->k", W, W) + state.bias.beta**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.max(gap / (gain - 0.5 * problem.lam * weight * square)))
 
@@ -274,6 +259,23 @@ class SDCA(Options, Solver):
 
     def dual_point(self, problem: Problem, state: SdcaState | Groups) -> DualPoint:
         return DualPoint(state.A, 1.0)
+
+    def free_bias(
+        self, problem: Problem, state: SdcaState | Groups
+    ) -> tuple[FloatArray, FloatArray] | None:
+        is_asked_for = problem.is_free and is_joint(problem.costs.loss)
+        if not is_asked_for or not isinstance(state, SdcaState):
+            return None
+        scale, beta, offset = state.bias
+        m = state.centre.m
+        return offset + scale * beta, m if len(m) else np.zeros(shape(problem.rows)[1])
+
+
+def go_on_with_biases(state: SdcaState, c: FloatArray, m: FloatArray) -> None:
+    """Start from the biases c - <w, m> of an earlier run on the same rows."""
+    W, shift = as_from_origin(state.centre, state.W, np.zeros(len(c)))
+    scale, beta, offset = state.bias
+    offset[:] = c - m @ W - shift - scale * beta
 
 
 def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
@@ -323,28 +325,18 @@ def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: An
 def sdca_pass(problem, order, square_norms, A, W, idle, bias, room):  # type: ignore[no-untyped-def]
     """Maximise over each row of `order` in turn; A, W, idle, constant.beta and `room` change."""
     costs, K, last = problem.costs, A.shape[1], len(order) - 1
-    met, z, step = room
     inverse = 1.0 / (problem.lam * problem.S)
-    scale, beta, offset = bias
+    scale, beta, _ = bias
     for t in range(len(order)):  # [HCLKS08] Alg. 3: for i in a random permutation
         i = order[t]
         fetch(problem.rows, order[min(t + AHEAD, last)])
         s = weight(costs.weights, i)
-        scores(problem.rows, i, W, z)
+        scores(problem.rows, i, W, room.z)
         q = s * (square_norms[i] + scale * scale) * inverse
-        moves, rests = False, True
-        for k in range(K):
-            y, a = costs.Y[i, k], A[i, k]
-            score = z[k] + offset[k] + scale * beta[k]
-            if t % SAMPLED == 0:
-                add_gap(costs, i, k, score, a, met)
-            c = dual_step(costs.loss, score, a, q, y)  # [SZ13]: argmax along coordinate i
-            step[k] = s * (c - a) * inverse
-            moves |= step[k] != 0.0
-            rests &= c == a and (a == lower(costs.loss, y) or a == upper(costs.loss, y))
-            A[i, k] = c
+        visit = Visit(i, s, q, inverse, t % SAMPLED == 0)
+        moves, rests = maximise(costs.loss, costs, visit, A, bias, room)
         if moves:
-            add(problem.rows, i, step, W)  # w(a) follows a
+            add(problem.rows, i, room.step, W)  # w(a) follows a
             for k in range(K):
-                beta[k] += scale * step[k]
+                beta[k] += scale * room.step[k]
         idle[i] = min(idle[i] + 1, 255) if rests else 0

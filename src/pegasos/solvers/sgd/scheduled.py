@@ -13,8 +13,9 @@ by  w <- (1 - eta_t lam) w + eta_t a x_i,  a = -slope of the loss of a random ro
 
 Certificates. The average of the dual numbers that a row took on at its visits is feasible,
 whatever the steps were. Over many steps it belongs to the average of the weights, too: the mean of
-(w_{t+1} - w_t) / eta_t goes to 0, so that lam mean(w) goes to mean(a x). Within a ball, a dual point
-a tells the lam for which its w(a) has length B. With  G = 1/S sum_i s_i gain(a_i),  for ||w|| <= B
+(w_{t+1} - w_t) / eta_t goes to 0, so that lam mean(w) goes to mean(a x). Within a ball, a dual
+point a tells the lam for which its w(a) has length B. With  G = 1/S sum_i s_i gain(a_i)  and
+||w|| <= B
 
     P_lam(w) - D_lam(a) = L(w) - (G - lam B^2) - lam/2 (B^2 - ||w||^2) <= L(w) - (G - lam B^2)
 

@@ -13,9 +13,9 @@ t grow by 1. `a` is never shrunk. What is a margin error for the hinge is a slop
             kink in docs/mathematics.md, section 7)
 
 The augmentation of the paper, a constant feature, is the regularised bias with its bias_scale.
-With duals="all", output="last" the method is the paper's: the pair that its Prop. 2 is about, a over
-all epochs and w(a), the last weights; the primal is computed once the running bound and the losses
-met on the way suggest it. Single precision weights are those of its last table.
+With duals="all", output="last" the method is the paper's: the pair that its Prop. 2 is about, a
+over all epochs and w(a), the last weights; the primal is computed once the running bound and the
+losses met on the way suggest it. Single precision weights are those of its last comparison.
 
 Differs from [PT13]: a margin exactly reached is no error (so the very first presentation, at t = 0,
 is an error by itself); time is weight, so that sample weights are presentations; and the weights

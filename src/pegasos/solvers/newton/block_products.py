@@ -1,0 +1,65 @@
+"""Passes over rows for several outputs at once: scores X W, and sums X' A.
+
+Dense rows are centred block by block, in float64, and multiplied by BLAS; compressed rows are read
+one by one. Ranges of rows are given: split in a fixed way, they give the same bits on any number of
+cores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pegasos.data.rows import DenseRows, FloatArray, all_scores
+from pegasos.parallel import ranges
+from pegasos.problem.objective import Problem, add_combination, flat
+
+BLOCK = 256  # rows that are centred and multiplied at a time
+
+
+def put_scores(problem: Problem, part: tuple[int, int], W: FloatArray, Z: FloatArray) -> None:
+    """Write <w_k, x_i> of a range of rows into Z (n, K)."""
+    if not isinstance(problem.rows, DenseRows) or W.shape[1] == 1:
+        all_scores(problem.rows, *part, flat(W), Z)
+        return
+    room = room_for(problem.rows)
+    for start, stop in blocks_of(part):
+        np.matmul(values(problem.rows, start, stop, room), W, out=Z[start:stop])
+
+
+def add_sums(problem: Problem, part: tuple[int, int], A: FloatArray, V: FloatArray) -> None:
+    """Add sum_i s_i a_i x_i of a range of rows to V."""
+    rows, weights = problem.rows, problem.costs.weights
+    if not isinstance(rows, DenseRows) or A.shape[1] == 1:
+        add_combination(rows, weights, *part, A, flat(V))
+        return
+    room = room_for(rows)
+    for start, stop in blocks_of(part):
+        a = A[start:stop]
+        if weights.mask:
+            a = weights.values[start:stop, None] * a
+        elif weights.values[0] != 1.0:
+            a = weights.values[0] * a
+        V += (a.T @ values(rows, start, stop, room)).T
+
+
+def blocks_of(part: tuple[int, int]) -> list[tuple[int, int]]:
+    """Split a range of rows into blocks."""
+    first, last = part
+    return [(first + start, first + stop) for start, stop in ranges(last - first, BLOCK)]
+
+
+def room_for(rows: DenseRows) -> FloatArray:
+    """Return room for a block of rows."""
+    return np.empty((min(BLOCK, len(rows.X)), rows.X.shape[1]))
+
+
+def values(rows: DenseRows, start: int, stop: int, room: FloatArray) -> FloatArray:
+    """Return some rows, seen from their centre, in float64."""
+    X, m = rows.X[start:stop], rows.centre.m
+    if len(m) == 0 and X.dtype == np.float64 and X.flags.c_contiguous:
+        return X
+    x = room[: len(X)]
+    np.copyto(x, X)
+    if len(m) > 0:
+        x -= m
+    return x

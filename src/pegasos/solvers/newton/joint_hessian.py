@@ -1,0 +1,74 @@
+"""The Hessian of smoothed joint losses: sum_i (diag(t_i) - t_i t_i' / |t_i|) (x) x~_i x~_i'.
+
+x~_i is (x~_i, 1), |t| the sum of t; the (d + 1) K unknowns are numbered class by class. With
+f_i = t_i (x) x~_i it is sum_i f_i x~_i' in the blocks of the diagonal, less sum_i f_i f_i' / |t_i|:
+two matrix products. Rows in which one class is alone drop out.
+
+The rows are split in a fixed way and the parts' sums added in order: the same bits on any number of
+cores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pegasos.data.rows import FloatArray
+from pegasos.dispatch import compiled
+from pegasos.parallel import each, ranges
+from pegasos.problem.objective import Problem
+from pegasos.solvers.newton.columns import Columns, standardise
+
+VALUES = 200_000  # of f that are multiplied at a time
+PARTS = 8  # sums side by side, at most
+MEMORY = 64e6  # bytes that these may take
+
+
+def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArray:
+    """Return the sum over rows, given s_i t_i as T (n, K)."""
+    D, K = len(columns.m) + 1, T.shape[1]
+    N = D * K
+    chosen = answering(T)
+    most = int(min(PARTS, max(2, MEMORY // (8 * N * N))))
+    block = max(16, VALUES // N)
+    shares = ranges(len(chosen), max(block, -(-len(chosen) // most)))
+    sums, owns = np.zeros((max(1, len(shares)), N, N)), np.zeros((max(1, len(shares)), N, D))
+
+    def add(part: int) -> None:
+        first, last = shares[part]
+        X, F = np.empty((min(block, last - first), D)), np.empty((min(block, last - first), N))
+        for start, stop in ranges(last - first, block):
+            some = chosen[first + start : first + stop]
+            x, f = X[: len(some)], F[: len(some)]
+            t = T[some]
+            write_products(problem.rows, some, columns, t, x, f)
+            owns[part] += f.T @ x
+            f /= np.sqrt(t.sum(axis=1))[:, None]
+            sums[part] -= f.T @ f
+
+    each(add, range(len(shares)))
+    for part in range(1, len(shares)):
+        sums[0] += sums[part]
+        owns[0] += owns[part]
+    H = sums[0]
+    for k in range(K):
+        own = slice(k * D, (k + 1) * D)
+        H[own, own] += owns[0, own]
+    return H
+
+
+def answering(T: FloatArray) -> Any:
+    """Return the numbers of the rows in which two classes or more answer."""
+    return np.flatnonzero(np.count_nonzero(T, axis=1) > 1)
+
+
+@compiled
+def write_products(rows, chosen, columns, T, X, F):  # type: ignore[no-untyped-def]
+    """Write (x~_i, 1) of the chosen rows into X, and t_i (x) (x~_i, 1) into F."""
+    D, K = X.shape[1], T.shape[1]
+    for r in range(len(chosen)):
+        standardise(rows, chosen[r], columns, 1.0, X[r])
+        for k in range(K):
+            for j in range(D):
+                F[r, k * D + j] = T[r, k] * X[r, j]
