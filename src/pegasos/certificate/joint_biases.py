@@ -12,7 +12,8 @@ out the other classes makes gap terms no larger:
     softmax    gap_term  >=  (p_iq + p_ik) KL(pi_i, sigmoid(v_i)),      pi_i = p_iq / (p_iq + p_ik)
                              v_i = max(logit pi_i, t_i - rho_i + delta)
 
-The sum over the rows is convex and does not fall in delta; where it exceeds S G is a bound on
+Leaving out rows makes the sum smaller, too: a pair of classes asks the rows of these two, whose
+p they share. The sum over the rows is convex and does not fall in delta; where it exceeds S G is a bound on
 delta from above, found from the right by Newton steps, each of which is a bound. What holds for two
 steps from class to class holds for their sum: the bounds are the shortest paths.
 """
@@ -37,7 +38,7 @@ from pegasos.problem.joint_losses import JointHinge, Softmax, own_class, probabi
 from pegasos.problem.losses import sigmoid, softplus
 from pegasos.problem.objective import Problem, weight
 
-MOST_WORK = 1e8  # rows times pairs of classes: beyond, nothing is said about biases
+MOST_WORK = 1e8  # rows that all pairs ask, and steps over classes: beyond, nothing is said
 TURNS = 60  # Newton steps, at most; as many doublings before
 REACH = 1e100  # no bias is looked for beyond
 NEAR = 0.01  # of a bound's distance from the bias at hand: a step that gains less is the last
@@ -65,7 +66,7 @@ def locate_pairs(problem: Problem, judge: Judge, radius: float) -> LocatedPairs:
     m = space.typical_point(judge.W)
     square = square_norm_of(space, m)
     pairs = unknown_biases(judge.b)
-    if judge.point is not None and n * K * K <= MOST_WORK:
+    if judge.point is not None and 2 * n * K + K**3 <= MOST_WORK:
         rho = np.zeros((n, 1))
         space.push_scores(m, square, np.array([ROOT_OF_TWO * radius]), rho)
         rows = Rows(scores_of_weights(problem, judge), probabilities(problem, judge.point), rho)
@@ -81,7 +82,10 @@ def bounds(problem: Problem, judge: Judge, rows: Rows) -> FloatArray:
     limit = problem.S * gap * (1.0 + (n + 64) * EPS)
     above = np.zeros((K, K))
     if np.isfinite(limit):
-        write_bounds(problem.costs, rows, limit, judge.b, above)
+        classes = problem.costs.Y.argmax(axis=1)
+        order = np.argsort(classes, kind="stable")
+        starts = np.searchsorted(classes[order], np.arange(K + 1))
+        write_bounds(problem.costs, rows, (order, starts), limit, judge.b, above)
         return above + 64.0 * EPS * np.abs(above)
     return unknown_biases(judge.b).above
 
@@ -115,19 +119,25 @@ def write_probabilities(costs, A, balance, P):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def write_bounds(costs, rows, limit, b, above):  # type: ignore[no-untyped-def]
-    """Write the largest possible b*_q - b*_k of every pair of classes into above[q, k]."""
+def write_bounds(costs, rows, by_class, limit, b, above):  # type: ignore[no-untyped-def]
+    """Write the largest possible b*_q - b*_k of every pair of classes into above[q, k].
+
+    `by_class` are the rows class by class, and where each class begins.
+    """
     n, K = rows.Z.shape
+    order, starts = by_class
     some = np.empty(n, dtype=np.int64)
     for k in range(K):
-        count = 0
-        for i in range(n):
-            if rows.P[i, k] > 0.0 and weight(costs.weights, i) > 0.0:
-                some[count] = i
-                count += 1
         for q in range(K):
-            if q != k:
-                above[q, k] = bound(costs, rows, some[:count], (q, k), limit, b[q] - b[k])
+            if q == k:
+                continue
+            count = 0
+            for y in (q, k):
+                for i in order[starts[y] : starts[y + 1]]:
+                    if rows.P[i, k] > 0.0 and weight(costs.weights, i) > 0.0:
+                        some[count] = i
+                        count += 1
+            above[q, k] = bound(costs, rows, some[:count], (q, k), limit, b[q] - b[k])
 
 
 @compiled
