@@ -13,9 +13,9 @@ out the other classes makes gap terms no larger:
                              v_i = max(logit pi_i, t_i - rho_i + delta)
 
 Leaving out rows makes the sum smaller, too: a pair of classes asks the rows of these two, whose
-p they share. The sum over the rows is convex and does not fall in delta; where it exceeds S G is a bound on
-delta from above, found from the right by Newton steps, each of which is a bound. What holds for two
-steps from class to class holds for their sum: the bounds are the shortest paths.
+p they share. The sum over the rows is convex and does not fall in delta; where it exceeds S G is a
+bound on delta from above, found from the right by Newton steps, each of which is a bound. What
+holds for two steps from class to class holds for their sum: the bounds are the shortest paths.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pegasos.certificate.optimal_bias import scores_of_weights
 from pegasos.certificate.terms import EPS
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled
+from pegasos.parallel import each
 from pegasos.problem.bias import write_feasible_row
 from pegasos.problem.geometry import geometry, square_norm_of
 from pegasos.problem.joint_losses import JointHinge, Softmax, own_class, probability
@@ -85,7 +86,11 @@ def bounds(problem: Problem, judge: Judge, rows: Rows) -> FloatArray:
         classes = problem.costs.Y.argmax(axis=1)
         order = np.argsort(classes, kind="stable")
         starts = np.searchsorted(classes[order], np.arange(K + 1))
-        write_bounds(problem.costs, rows, (order, starts), limit, judge.b, above)
+        by_class = order, starts
+        each(
+            lambda k: write_bounds(problem.costs, rows, by_class, k, limit, judge.b, above),
+            range(K),
+        )
         return above + 64.0 * EPS * np.abs(above)
     return unknown_biases(judge.b).above
 
@@ -119,25 +124,24 @@ def write_probabilities(costs, A, balance, P):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def write_bounds(costs, rows, by_class, limit, b, above):  # type: ignore[no-untyped-def]
-    """Write the largest possible b*_q - b*_k of every pair of classes into above[q, k].
+def write_bounds(costs, rows, by_class, k, limit, b, above):  # type: ignore[no-untyped-def]
+    """Write the largest possible b*_q - b*_k of every class q into above[q, k].
 
     `by_class` are the rows class by class, and where each class begins.
     """
     n, K = rows.Z.shape
     order, starts = by_class
     some = np.empty(n, dtype=np.int64)
-    for k in range(K):
-        for q in range(K):
-            if q == k:
-                continue
-            count = 0
-            for y in (q, k):
-                for i in order[starts[y] : starts[y + 1]]:
-                    if rows.P[i, k] > 0.0 and weight(costs.weights, i) > 0.0:
-                        some[count] = i
-                        count += 1
-            above[q, k] = bound(costs, rows, some[:count], (q, k), limit, b[q] - b[k])
+    for q in range(K):
+        if q == k:
+            continue
+        count = 0
+        for y in (q, k):
+            for i in order[starts[y] : starts[y + 1]]:
+                if rows.P[i, k] > 0.0 and weight(costs.weights, i) > 0.0:
+                    some[count] = i
+                    count += 1
+        above[q, k] = bound(costs, rows, some[:count], (q, k), limit, b[q] - b[k])
 
 
 @compiled

@@ -103,7 +103,8 @@ def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-d
         for k in range(len(c)):
             D[i, k], A[i, k] = c[k] - A[i, k], c[k]
             sums[BALANCE, k] += s * c[k]
-        add_joint_gap(costs, i, Z[i], c, y, sums)
+        if q > 0.0:  # at the slope of the loss itself the gap term is 0
+            add_joint_gap(costs, i, Z[i], c, y, sums)
         sums[VALUE, 0] += s * joint_value(costs.loss, Z[i], y)
 
 

@@ -2,7 +2,8 @@
 
 x~_i is (x~_i, 1), |t| the sum of t; the (d + 1) K unknowns are numbered class by class. With
 f_i = t_i (x) x~_i it is sum_i f_i x~_i' in the blocks of the diagonal, less sum_i f_i f_i' / |t_i|:
-two matrix products. Rows in which one class is alone drop out.
+two matrix products. Rows in which one class is alone drop out. Where few classes answer in a row,
+as for the hinge, their products are added up one by one instead.
 
 The rows are split in a fixed way and the parts' sums added in order: the same bits on any number of
 cores.
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, inlined
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, standardise
@@ -23,6 +24,8 @@ from pegasos.solvers.newton.columns import Columns, standardise
 VALUES = 200_000  # of f that are multiplied at a time
 PARTS = 8  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
+FEW = 8.0  # products that BLAS adds up in the time of one of a row whose classes are few
+WIDE = 256  # unknowns from which BLAS multiplies in single precision: steps need no more
 
 
 def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArray:
@@ -34,17 +37,23 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     block = max(16, VALUES // N)
     shares = ranges(len(chosen), max(block, -(-len(chosen) // most)))
     sums, owns = np.zeros((max(1, len(shares)), N, N)), np.zeros((max(1, len(shares)), N, D))
+    answers = np.count_nonzero(T[chosen], axis=1)
+    is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
 
     def add(part: int) -> None:
         first, last = shares[part]
-        X, F = np.empty((min(block, last - first), D)), np.empty((min(block, last - first), N))
+        if is_few:
+            add_pairs(problem.rows, chosen[first:last], columns, T, sums[part])
+            return
+        length, kind = min(block, last - first), np.float32 if N >= WIDE else np.float64
+        X, F = np.empty((length, D), kind), np.empty((length, N), kind)
         for start, stop in ranges(last - first, block):
             some = chosen[first + start : first + stop]
             x, f = X[: len(some)], F[: len(some)]
             t = T[some]
             write_products(problem.rows, some, columns, t, x, f)
             owns[part] += f.T @ x
-            f /= np.sqrt(t.sum(axis=1))[:, None]
+            f /= np.sqrt(t.sum(axis=1))[:, None].astype(f.dtype)
             sums[part] -= f.T @ f
 
     each(add, range(len(shares)))
@@ -52,6 +61,9 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
         sums[0] += sums[part]
         owns[0] += owns[part]
     H = sums[0]
+    if is_few:
+        write_upper(H)
+        return H
     for k in range(K):
         own = slice(k * D, (k + 1) * D)
         H[own, own] += owns[0, own]
@@ -72,3 +84,38 @@ def write_products(rows, chosen, columns, T, X, F):  # type: ignore[no-untyped-d
         for k in range(K):
             for j in range(D):
                 F[r, k * D + j] = T[r, k] * X[r, j]
+
+
+@compiled
+def add_pairs(rows, chosen, columns, T, H):  # type: ignore[no-untyped-def]
+    """Add what chosen rows have of the sum to the lower triangle of H, pair of classes by pair."""
+    D, K = len(columns.m) + 1, T.shape[1]
+    x = np.empty(D)
+    for i in chosen:
+        standardise(rows, i, columns, 1.0, x)
+        total = T[i].sum()
+        for q in range(K):
+            if T[i, q] == 0.0:
+                continue
+            for k in range(q + 1):
+                c = -T[i, q] * T[i, k] / total
+                if k == q:
+                    c += T[i, q]
+                if c != 0.0:
+                    add_product(x, c, H[q * D : (q + 1) * D, k * D : (k + 1) * D])
+
+
+@inlined
+def add_product(x, c, out):  # type: ignore[no-untyped-def]
+    """Add c x x' to `out`."""
+    for j in range(len(x)):
+        for k in range(len(x)):
+            out[j, k] += c * x[j] * x[k]
+
+
+@compiled
+def write_upper(H):  # type: ignore[no-untyped-def]
+    """Copy the lower triangle of H to the upper one."""
+    for j in range(H.shape[0]):
+        for k in range(j):
+            H[k, j] = H[j, k]
