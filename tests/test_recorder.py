@@ -304,6 +304,16 @@ def test_estimators_keep_records(classes):
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_joint_models_are_recorded(loss):
+    X, y, X_test, y_test = data(3)
+    record = Recorder([0, 45, 450], X_test, y_test)
+    model = fit(PegasosClassifier(loss=loss, solver="sdca", tol=1e-9, record=record), X, y)
+    first, last = model.records_["objective"][[0, -1]]
+    assert model.certificate_.dual <= last < first <= (1.0 if loss == "hinge" else np.log(3.0))
+
+
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("Estimator", "solver"),
     [

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import by_tag, compiled
 from pegasos.errors import InvalidParameter
 from pegasos.problem.bias import best_bias
 from pegasos.problem.geometry import geometry
+from pegasos.problem.joint_losses import for_joint_losses, joint_value, own_class
 from pegasos.problem.losses import value
 from pegasos.problem.objective import Costs, Problem, weight
 
@@ -129,7 +130,7 @@ class Recording:
         if problem.bias_scale > 0.0:
             square = square + (b / problem.bias_scale) ** 2
         losses = total_losses(problem.costs, Z, b) / problem.S
-        objective = float((0.5 * problem.lam * square + losses).sum())
+        objective = float(0.5 * problem.lam * square.sum() + losses.sum())
         if self.test is None:
             return objective, None, None
         rows, costs, errors = self.test
@@ -153,7 +154,7 @@ def best_biases(problem: Problem, Z: FloatArray) -> FloatArray:
 
 
 def total_losses(costs: Costs, Z: FloatArray, b: FloatArray) -> FloatArray:
-    """Return sum_i s_i loss(z_ik + b_k, y_ik) of every model."""
+    """Return sum_i s_i loss(z_ik + b_k, y_ik) of every model; a joint one is the first."""
     totals = np.zeros(Z.shape[1])
     add_losses(costs, Z, np.ascontiguousarray(b, dtype=np.float64), totals)
     return totals
@@ -161,8 +162,22 @@ def total_losses(costs: Costs, Z: FloatArray, b: FloatArray) -> FloatArray:
 
 @compiled
 def add_losses(costs, Z, b, totals):  # type: ignore[no-untyped-def]
-    """Add sum_i s_i loss(z_ik + b_k, y_ik) to totals[k]."""
+    """Add the losses of all rows at the scores Z + b to `totals`."""
     for i in range(Z.shape[0]):
-        s = weight(costs.weights, i)
-        for k in range(Z.shape[1]):
-            totals[k] += s * value(costs.loss, Z[i, k] + b[k], costs.Y[i, k])
+        add_row_losses(costs.loss, costs, i, Z[i] + b, totals)
+
+
+@by_tag
+def add_row_losses(loss: Any, costs: Any, i: int, z: Any, totals: Any) -> None:
+    """Add what row i costs at scores z (K,) to `totals`."""
+
+
+@add_row_losses.otherwise
+def _(loss, costs, i, z, totals):  # type: ignore[no-untyped-def]
+    for k in range(len(z)):
+        totals[k] += weight(costs.weights, i) * value(loss, z[k], costs.Y[i, k])
+
+
+@for_joint_losses(add_row_losses)
+def _(loss, costs, i, z, totals):  # type: ignore[no-untyped-def]
+    totals[0] += weight(costs.weights, i) * joint_value(loss, z, own_class(costs.Y, i))

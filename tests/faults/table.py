@@ -120,7 +120,7 @@ FAULTS = [
     Fault("lost seed", "solvers/batch_perceptron/steps.py",
           "np.array([seed % 2**64], dtype=np.uint64)", "np.array([0], dtype=np.uint64)"),
     Fault("centred once only", "solvers/newton/hessian.py",
-          "np.outer(m, g) + np.outer(g - total * m, m)", "np.outer(m, g) + np.outer(g, m)"),
+          "of_j = G[d, j] - total * m[j]", "of_j = G[d, j]"),
     # ---- the outer loop, states, threads
     Fault("stale certificate", "solve.py",
           "return self.checked != (self.rows_visited, self.steps)", "return False"),

@@ -36,7 +36,7 @@ class JointRates(NamedTuple):
     read: float = 0.3  # a value per class, in two passes
     searched: float = 50.0  # a row per class, in a line search and a move
     product: float = 0.05  # of two numbers of a Hessian by BLAS
-    overhead: float = 1_500_000.0  # a step, whatever the data
+    overhead: float = 400_000.0  # a step, whatever the data
 
 
 RATES = JointRates()

@@ -27,6 +27,9 @@ def present_model(
     assert dual is not None  # of a solver that has neither there is nothing to hand out
     A = dual.scale * dual.A
     W = geometry(problem.rows).combination(problem, A)
+    known = solver.free_bias(problem, state)
+    if known is not None:
+        return W, known[0] - known[1] @ W
     if problem.is_free:
         return W, None
     s = problem.costs.weights.values[:, None]

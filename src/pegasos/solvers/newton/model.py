@@ -38,6 +38,7 @@ from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 GENTLY = 0.5  # the first of them for quasi-Newton steps
 THIN, THINNEST = 0.05, 1e-9
+NEAR = 1e-4  # relative gap from which a smooth loss that had to be smoothed is taken as it is
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
@@ -117,8 +118,9 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     """Once the smoothed problem is solved well enough, take on its multipliers; narrow it."""
     if model.q == 0.0:
         return
-    left, (rest, _) = model.sums[GAP, 0] / problem.S, rest_and_primal(problem, columns, model)
-    if rest > ENOUGH * left and model.steps < PATIENCE:
+    left, (rest, primal) = model.sums[GAP, 0] / problem.S, rest_and_primal(problem, columns, model)
+    is_near = model.is_smooth and left + rest <= NEAR * primal
+    if rest > ENOUGH * left and model.steps < PATIENCE and not is_near:
         return
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
@@ -126,7 +128,7 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     first = NARROWER if model.memory is None else GENTLY
     factor = SLOWLY if is_thin or model.has_failed else first
     model.q = max(THINNEST * model.unit, factor * model.q)
-    if model.is_smooth and is_thin:
+    if model.is_smooth and (is_thin or is_near):
         model.q = 0.0
     model.answer(problem)
 
@@ -138,6 +140,8 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     """
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
     p, c, u = way(problem, columns, model, h)
+    if not may_widen and model.q == 0.0 and is_joint(problem.costs.loss):
+        u = 1.0  # all that slopes along the way would tell is rounding
     if u < SHORT and not is_large(problem, model):
         # rows that did not answer where it began stopped it: they are to be heard
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
