@@ -41,7 +41,7 @@ INTRODUCTION = f"""\
 {COLUMNS:,} columns, about 75 entries a row; lam/2 (||w||^2 + b^2) + mean hinge loss. Seconds until
 the objective is truly within 1e-3 of the certified optimum, each with its best tolerance, best of
 three; ours proven, with two threads and with one. LinearSVC has one thread, Snap ML is given two.
-In brackets: relative to `{TWO}`. A dash: not reached in time.
+In brackets: relative to `{TWO}`. A dash: not reached in ten times what ours took.
 
 ![seconds against rows](scale.png)
 

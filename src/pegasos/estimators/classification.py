@@ -24,7 +24,7 @@ def _is_logistic(estimator: Any) -> bool:
 
 
 class Classification(ClassifierMixin, CertifiedEstimator):
-    """Binary, one-vs-rest and multilabel classification on top of K models side by side."""
+    """Binary, joint, one-vs-rest and multilabel classification on top of K outputs side by side."""
 
     _labels: Labels
 
