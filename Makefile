@@ -46,7 +46,9 @@ PYTHON_FOLDERS := $(wildcard src tests bench papers examples docs)
 # marked `fast` have their bounds checked by NumPy, with every loss, in the uncompiled pass.
 BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/solvers \
                            tests/certificate)
-OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own
+# So are the methods that the papers compare with, whose loops are tested against transcriptions.
+OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own or softmax
+COMPARED := compared or hostile or simba or svmsgd or sgd_qn or mpu or cutting or ocas or svm_perf or scheduled
 
 .PHONY: help setup demo test check lint test-compiled test-bounds test-uncompiled test-oldest slow \
         hostile faults data bench bench-ordinary bench-kernel papers papers-full docs-tables docs-online \
@@ -103,8 +105,8 @@ test-compiled: setup caches
 
 test-bounds: setup caches
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR='$(NUMBA_BOUNDS)' \
-	  $(PYTEST) -m 'not fast and not slow and not data' -k 'not ($(OTHER_LOSSES))' $(PYTEST_ARGS) \
-	  $(BOUNDS_TESTS)
+	  $(PYTEST) -m 'not fast and not slow and not data' \
+	  -k 'not ($(OTHER_LOSSES) or $(COMPARED))' $(PYTEST_ARGS) $(BOUNDS_TESTS)
 
 test-uncompiled: setup
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'fast and not slow and not data' $(PYTEST_ARGS) tests

@@ -103,7 +103,7 @@ def check(X, y, s, bias, parameters):
 
 
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["hinge", pytest.param("logistic", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CASES)
 def test_joint_models_of_cruel_data_claim_what_is_true(name, loss, bias):
     X, y, parameters = CASES[name]()
@@ -113,7 +113,7 @@ def test_joint_models_of_cruel_data_claim_what_is_true(name, loss, bias):
 
 
 @pytest.mark.parametrize("bias", ["none", "free"])
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["hinge", pytest.param("logistic", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_joint_models_of_cruel_weights_claim_what_is_true(name, loss, bias):
     X, y = rows(1)
