@@ -44,8 +44,8 @@ PYTHON_FOLDERS := $(wildcard src tests bench papers examples docs)
 # Where compiled code reads and writes arrays: the part worth checking bounds on. Most of what that takes
 # is compiling, so it is done for one loss: losses are functions of numbers and index nothing. Tests
 # marked `fast` have their bounds checked by NumPy, with every loss, in the uncompiled pass.
-BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/solvers \
-                           tests/certificate)
+# Certificates are made by the tests of the solvers, too.
+BOUNDS_TESTS := $(wildcard tests/data tests/problem tests/kernel_matrix tests/solvers)
 # So are the methods that the papers compare with, whose loops are tested against transcriptions.
 OTHER_LOSSES := logistic or squared or epsilon or smoothed or custom or ones_own or softmax
 COMPARED := compared or hostile or simba or svmsgd or sgd_qn or mpu or cutting or ocas or svm_perf or scheduled
