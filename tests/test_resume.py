@@ -55,9 +55,8 @@ from pegasos.solvers.sdca.linear import SDCA
 from pegasos.solvers.sgd import scheduled, sgd
 from pegasos.solvers.sgd.scheduled import ScheduledSGD
 from pegasos.solvers.sgd.sgd import SGD
-from pegasos.solvers.sgd_qn import sgd_qn
 from pegasos.solvers.simba import simba
-from pegasos.solvers.svmsgd import svmsgd
+from pegasos.solvers.svmsgd import run as skipping
 from pegasos.state import to_data
 from tests.joint_problems import draw_joint
 
@@ -65,7 +64,7 @@ HANGS = 3000  # seconds: what has not ended by then never will
 LIMITS = Stopping(tol=1e-4, max_iter=12)
 
 
-STEPPERS = (pegasos, sgd, scheduled, perceptron, svmsgd, sgd_qn, mpu)
+STEPPERS = (pegasos, sgd, scheduled, perceptron, skipping, mpu)
 SMALL_PORTIONS = [
     *((module, "blocks", lambda rows: blocks(rows, 60)) for module in STEPPERS),
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),

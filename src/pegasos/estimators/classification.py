@@ -23,10 +23,11 @@ def _is_logistic(estimator: Any) -> bool:
     raise AttributeError(f'predict_proba needs loss="logistic"; this estimator has loss={loss!r}.')
 
 
-class Classification(ClassifierMixin, CertifiedEstimator):
-    """Binary, joint, one-vs-rest and multilabel classification on top of K outputs side by side."""
+class Decisions(ClassifierMixin):
+    """Decision values of K outputs side by side, and the labels that they stand for."""
 
     _labels: Labels
+    _scores: Any  # of an estimator: rows to decision values (n, K)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return decision values, <w, x> + b.
@@ -43,6 +44,32 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         """
         Z = self._scores(X)
         return self._squeezed(Z)
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n,), or (n, n_labels) for multilabel
+            Taken from `classes_`; 0 and 1 for multilabel.
+        """
+        return self._of_scores(X, lambda Z: self._labels.predicted(Z))
+
+    def _of_scores(self, X: Any, made: Callable[[FloatArray], Any]) -> Any:
+        """Return what is made of the decision values of all models."""
+        return made(self._scores(X))
+
+    def _squeezed(self, Z: FloatArray) -> FloatArray:
+        return Z[:, 0] if self._labels.kind == "binary" else Z
+
+
+class Classification(Decisions, CertifiedEstimator):
+    """Binary, joint, one-vs-rest and multilabel classification on top of K outputs side by side."""
 
     def decision_bounds(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Return bounds on the decision values that the exact optimum would give.
@@ -64,30 +91,8 @@ class Classification(ClassifierMixin, CertifiedEstimator):
         _, low, high = self._bounds(X)
         return self._squeezed_bounds(low, high)
 
-    def _squeezed(self, Z: FloatArray) -> FloatArray:
-        return Z[:, 0] if self._labels.kind == "binary" else Z
-
     def _squeezed_bounds(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         return self._squeezed(low), self._squeezed(high)
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n,), or (n, n_labels) for multilabel
-            Taken from `classes_`; 0 and 1 for multilabel.
-        """
-        return self._of_scores(X, lambda Z: self._labels.predicted(Z))
-
-    def _of_scores(self, X: Any, made: Callable[[FloatArray], Any]) -> Any:
-        """Return what is made of the decision values of all models."""
-        return made(self._scores(X))
 
     @available_if(_is_logistic)
     def predict_proba(self, X: Any) -> FloatArray:

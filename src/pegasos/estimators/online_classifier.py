@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pegasos.data.rows import FloatArray
 from pegasos.data.validate import checked_data
+from pegasos.estimators.classification import Decisions
 from pegasos.estimators.fitting import keep
 from pegasos.estimators.labelled import labelled, labels_found, streamed
-from pegasos.estimators.labels import Labels, columns_of, is_multilabel
+from pegasos.estimators.labels import columns_of, is_multilabel
 from pegasos.estimators.online import OnlineEstimator
 from pegasos.estimators.parameters import margin_loss, tag_of
 from pegasos.online.learner import Learner
 from pegasos.online.regret import Regret
 
 
-class OnlineClassifier(ClassifierMixin, OnlineEstimator):
+class OnlineClassifier(Decisions, OnlineEstimator):
     """Linear classification by online convex optimisation, with proven regret.
 
     At its t-th step a learner plays weights w_t of a convex set, is shown a row and pays
@@ -106,8 +105,6 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     >>> 0.0 <= regret.lower <= regret.upper <= regret.bound
     True
     """
-
-    _labels: Labels
 
     def __init__(
         self,
@@ -216,38 +213,6 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         rows, y = checked_data(self, X, y, reset=False, multi_output=has_columns)
         codes = columns_of(y)[1] if has_columns else self._labels.codes(y)
         return self._regret(self._costs(rows, self._labels.targets(codes), loss, self.lam_), tol)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return decision values, <w, x> + b.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n,) for two classes, else (n, n_models)
-            Positive for the second of two classes; largest for the predicted one of several.
-        """
-        Z = self._scores(X)
-        return Z[:, 0] if self._labels.kind == "binary" else Z
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n,), or (n, n_labels) for multilabel
-            Taken from `classes_`; 0 and 1 for multilabel.
-        """
-        Z = self._scores(X)
-        return self._labels.predicted(Z)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

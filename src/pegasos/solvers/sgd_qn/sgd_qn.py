@@ -31,10 +31,9 @@ import numpy as np
 
 from pegasos.data.rows import AHEAD, FloatArray, add, add_scaled, fetch, scores, shape
 from pegasos.dispatch import inlined, kernel
-from pegasos.options import Options
 from pegasos.problem.losses import slope
-from pegasos.problem.objective import Problem, blocks, flat, weight
-from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.problem.objective import Problem, flat, weight
+from pegasos.solvers.protocol import Advance
 from pegasos.solvers.refusals import check_is_hinge
 from pegasos.solvers.svmsgd import run as runs
 from pegasos.solvers.svmsgd.run import (
@@ -42,6 +41,7 @@ from pegasos.solvers.svmsgd.run import (
     SINCE,
     T0,
     N,
+    SkippingSolver,
     SkipState,
     any_of,
     is_due,
@@ -82,7 +82,7 @@ class SgdQnState(SkipState):
 
 
 @dataclass
-class SGDQN(Options, Solver):
+class SGDQN(SkippingSolver):
     """Stochastic gradient descent with diagonal scaling, estimated every few rows.
 
     Parameters
@@ -98,13 +98,7 @@ class SGDQN(Options, Solver):
     True
     """
 
-    skip: int | None = None
     name: ClassVar[str] = "sgd_qn"
-    is_dual: ClassVar[bool] = False
-
-    def check(self) -> None:
-        """Refuse options that make no sense, whatever the data."""
-        runs.check_skip(self.skip)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> SgdQnState:
         check_is_hinge(self.name, problem.costs.loss)
@@ -120,29 +114,15 @@ class SGDQN(Options, Solver):
         state.times = np.array([-1.0, t])
         return state
 
-    def advance(self, problem: Problem, state: SgdQnState) -> Advance:
-        return self.advance_by(problem, state, len(state.order))
+    def advance_by(self, problem: Problem, state: Any, most: int) -> Advance:
+        done = super().advance_by(problem, state, most)
+        if done.ends_epoch:
+            state.times[SHRUNK] = -1.0  # the centre of a free bias has moved
+        return done
 
-    def advance_by(self, problem: Problem, state: SgdQnState, most: int) -> Advance:
-        first = state.position
-        if first == 0:
-            runs.draw_epoch(state)
-        _, length = blocks(problem.rows)[0]
-        order = state.order[first : first + min(length, most)]
+    def _steps(self, problem: Problem, order: Any, state: SgdQnState) -> None:
         skip = runs.skip_of(problem, self.skip)
         sgd_qn_pass(problem, order, skip, runs.run_of(state), coordinates_of(state))
-        state.position += len(order)
-        ends_epoch = state.position == len(state.order)
-        if ends_epoch:
-            runs.end_epoch(problem, state)
-            state.times[SHRUNK] = -1.0  # the centre of a free bias has moved
-        return Advance(len(order), ends_epoch)
-
-    def iterate(self, problem: Problem, state: SgdQnState) -> tuple[FloatArray, FloatArray]:
-        return runs.last_weights(state)
-
-    def dual_point(self, problem: Problem, state: SgdQnState) -> DualPoint | None:
-        return runs.dual_point(state)
 
 
 def coordinates_of(state: SgdQnState) -> Coordinates:

@@ -9,7 +9,7 @@ s_i counts for s_i n / S rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,20 +18,22 @@ from pegasos.data.order import NEVER_IDLE, Stretches, identity, permute, shuffle
 from pegasos.data.rows import Centre, FloatArray, scores, shape, stored_values
 from pegasos.dispatch import compiled, inlined
 from pegasos.errors import InvalidParameter
+from pegasos.options import Options
 from pegasos.problem.losses import slope, value
 from pegasos.problem.objective import (
     Problem,
+    blocks,
     combination,
     flat,
     row_square_norms,
     typical_length,
     weight,
 )
-from pegasos.solvers.offsets import some_rows, starting_biases
+from pegasos.solvers.offsets import seen, some_rows, starting_biases
 from pegasos.solvers.primal.bias import FREE_SCALE
 from pegasos.solvers.primal.run import EPOCHS_OF_A_GUEST
 from pegasos.solvers.primal.tail_average import Sums, Tail, add_dual, new_tail
-from pegasos.solvers.protocol import DualPoint
+from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 N, T0, SINCE, COUNT, GROWS = range(5)  # places on the clock
 VALUES_PER_FEATURE = 8  # stored in the rows between two shrinkings, by default
@@ -84,6 +86,44 @@ class SkipState:
     def A(self) -> FloatArray:  # noqa: N802
         """Average dual numbers, shape (n, K): where another run may start from."""
         return self.tail.sums.older / max(1, self.tail.length())
+
+
+@dataclass
+class SkippingSolver(Options, Solver):
+    """A solver that shrinks its weights every `skip` rows; `_steps` is what others add."""
+
+    skip: int | None = None
+    is_dual: ClassVar[bool] = False
+
+    def check(self) -> None:
+        """Refuse options that make no sense, whatever the data."""
+        check_skip(self.skip)
+
+    def advance(self, problem: Problem, state: SkipState) -> Advance:
+        return self.advance_by(problem, state, len(state.order))
+
+    def advance_by(self, problem: Problem, state: SkipState, most: int) -> Advance:
+        first, problem = state.position, seen(problem, state.centre)
+        if first == 0:
+            draw_epoch(state)
+        _, length = blocks(problem.rows)[0]
+        order = state.order[first : first + min(length, most)]
+        self._steps(problem, order, state)
+        state.position += len(order)
+        ends_epoch = state.position == len(state.order)
+        if ends_epoch:
+            end_epoch(problem, state)
+        return Advance(len(order), ends_epoch)
+
+    def _steps(self, problem: Problem, order: Any, state: Any) -> None:
+        """Take a step on each row of `order`."""
+        raise NotImplementedError
+
+    def iterate(self, problem: Problem, state: SkipState) -> tuple[FloatArray, FloatArray]:
+        return last_weights(state)
+
+    def dual_point(self, problem: Problem, state: SkipState) -> DualPoint | None:
+        return dual_point(state)
 
 
 def start(problem: Problem, seed: int, previous: Any | None) -> SkipState:

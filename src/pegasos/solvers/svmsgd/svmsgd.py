@@ -22,12 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pegasos.data.rows import AHEAD, FloatArray, add, fetch
+from pegasos.data.rows import AHEAD, add, fetch
 from pegasos.dispatch import inlined, kernel
-from pegasos.options import Options
-from pegasos.problem.objective import Problem, blocks, weight
-from pegasos.solvers.offsets import centred, seen
-from pegasos.solvers.protocol import Advance, DualPoint, Solver
+from pegasos.problem.objective import Problem, weight
+from pegasos.solvers.offsets import centred
 from pegasos.solvers.refusals import check_is_hinge
 from pegasos.solvers.svmsgd import run as runs
 from pegasos.solvers.svmsgd.run import (
@@ -35,6 +33,7 @@ from pegasos.solvers.svmsgd.run import (
     SINCE,
     T0,
     N,
+    SkippingSolver,
     SkipState,
     any_of,
     is_due,
@@ -44,7 +43,7 @@ from pegasos.solvers.svmsgd.run import (
 
 
 @dataclass
-class SVMSGD(Options, Solver):
+class SVMSGD(SkippingSolver):
     """Stochastic gradient descent with steps 1/(lam (t + t0)) and seldom shrinking.
 
     Parameters
@@ -60,13 +59,7 @@ class SVMSGD(Options, Solver):
     True
     """
 
-    skip: int | None = None
     name: ClassVar[str] = "svmsgd"
-    is_dual: ClassVar[bool] = False
-
-    def check(self) -> None:
-        """Refuse options that make no sense, whatever the data."""
-        runs.check_skip(self.skip)
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> SkipState:
         check_is_hinge(self.name, problem.costs.loss)
@@ -77,27 +70,8 @@ class SVMSGD(Options, Solver):
         )
         return state
 
-    def advance(self, problem: Problem, state: SkipState) -> Advance:
-        return self.advance_by(problem, state, len(state.order))
-
-    def advance_by(self, problem: Problem, state: SkipState, most: int) -> Advance:
-        first, problem = state.position, seen(problem, state.centre)
-        if first == 0:
-            runs.draw_epoch(state)
-        _, length = blocks(problem.rows)[0]
-        order = state.order[first : first + min(length, most)]
+    def _steps(self, problem: Problem, order: Any, state: SkipState) -> None:
         svmsgd_pass(problem, order, runs.skip_of(problem, self.skip), runs.run_of(state))
-        state.position += len(order)
-        ends_epoch = state.position == len(state.order)
-        if ends_epoch:
-            runs.end_epoch(problem, state)
-        return Advance(len(order), ends_epoch)
-
-    def iterate(self, problem: Problem, state: SkipState) -> tuple[FloatArray, FloatArray]:
-        return runs.last_weights(state)
-
-    def dual_point(self, problem: Problem, state: SkipState) -> DualPoint | None:
-        return runs.dual_point(state)
 
 
 @kernel
