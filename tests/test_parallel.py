@@ -71,12 +71,15 @@ def test_an_exception_from_a_signal_waits_for_the_parts_under_way():
         is_stopped.set()
         raise Stop
 
-    running, sent, is_stopped = [], [], threading.Event()
+    running, sent, is_stopped, has_help = [], [], threading.Event(), threading.Event()
 
     def work(part):
         if threading.current_thread() is threading.main_thread():
+            if parallel.cores() > 1:
+                has_help.wait()
             return
         running.append(part)
+        has_help.set()
         if not sent:
             sent.append(True)
             os.kill(os.getpid(), signal.SIGUSR1)
@@ -238,14 +241,32 @@ def test_work_within_work_ends(monkeypatch):
 def test_the_caller_does_not_wait_behind_parts_of_its_own_call(monkeypatch):
     monkeypatch.setattr(parallel, "cores", lambda: 2)
     monkeypatch.setattr(parallel, "_pools", {})
-    may_end, by_whom = threading.Event(), []
+    may_end, asked, by_whom = threading.Event(), [], []
 
     def outer(k):
         if k > 0:
             may_end.wait()
             return
+        asked.append(threading.get_ident())
         parallel.each(lambda _: by_whom.append(threading.get_ident()), range(4))
         may_end.set()
 
     parallel.each(outer, range(8))
-    assert by_whom == [threading.get_ident()] * 4
+    assert by_whom == asked * 4
+
+
+def test_the_caller_takes_parts_until_none_is_left(monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "_pools", {})
+    all_others_done, by_caller = threading.Event(), []
+
+    def work(part):
+        if threading.current_thread() is not threading.main_thread():
+            all_others_done.wait()  # the helper is busy with one part,
+            return
+        by_caller.append(part)
+        if len(by_caller) == 7:  # and the caller does all others
+            all_others_done.set()
+
+    parallel.each(work, range(8))
+    assert len(by_caller) >= 7

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ContextDecorator, contextmanager
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pegasos.blas_threads import libraries, limit
 
@@ -47,33 +47,28 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
     """Do the work on every part, on all cores; return when all are done.
 
     No more than `at_once` parts are under way at a time, nor than this thread is `limited_to`.
-    Within the work of another call it is done by the thread that asks: none may be free.
+    The thread that asks takes parts like the others, as many as it can: whoever is free takes the
+    next. Within the work of another call it does all of them itself: nobody may be free.
     """
     parts = list(parts)
-    if len(parts) == 1:
-        work(parts[0])
-        return
-    limit = getattr(_here, "limit", None)
-    at_once = min((n for n in (at_once, limit) if n is not None), default=None)
-    if at_once is not None and 1 < at_once < min(cores(), len(parts)):
-        shares = [parts[k::at_once] for k in range(at_once)]
-        each(lambda share: each(work, share, 1), shares)
-        return
-    if len(parts) < 2 or cores() < 2 or at_once == 1 or getattr(_here, "is_at_work", False):
+    limits = (cores(), len(parts), at_once, getattr(_here, "limit", None))
+    threads = min(n for n in limits if n is not None)
+    if threads < 2 or getattr(_here, "is_at_work", False):
         for part in parts:
             work(part)
         return
     pool = _pools.get(os.getpid()) or _pools.setdefault(
-        os.getpid(), ThreadPoolExecutor(cores(), "pegasos", _use_one_openmp_thread)
+        os.getpid(), ThreadPoolExecutor(cores() - 1, "pegasos", _use_one_openmp_thread)
     )
-    gate = _Gate()
+    bench = _Bench(work, parts)
     try:
-        waiting = [pool.submit(gate.let_through, work, part) for part in parts[1:]]
-        _here.is_at_work = len(parts) > cores()  # others would wait behind all that is waiting
-        work(parts[0])
-        errors = [future.exception() for future in waiting]
+        helpers = [pool.submit(bench.help) for _ in range(threads - 1)]
+        _here.is_at_work = threads >= cores()  # nobody would be free
+        bench.take_turns()
+        _here.is_at_work = False
+        errors = [None if helper.cancel() else helper.exception() for helper in helpers]
     except BaseException:  # our own part's, or Ctrl-C
-        gate.close()
+        bench.close()
         raise
     finally:
         _here.is_at_work = False
@@ -82,7 +77,7 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
             if error is not None:
                 raise error
     finally:  # an error knows this frame: a frame that knew the error would keep both alive
-        errors = waiting = error = None  # type: ignore[assignment]
+        errors = helpers = error = None  # type: ignore[assignment]
 
 
 def _use_one_openmp_thread() -> None:
@@ -144,24 +139,36 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=one_blas_thread.forget_others)
 
 
-class _Gate:
-    """What the parts of a call pass through: once closed, none is under way and none begins.
+class _Bench:
+    """Where the parts of a call lie, for threads to take one after the other.
 
-    An exception that a signal raises in the caller must leave no thread behind that writes to
-    arrays which the caller believes to be its own again.
+    Once it is closed, none is under way and none begins: an exception that a signal raises in the
+    caller must leave no thread behind that writes to arrays which the caller believes to be its own
+    again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, work: Callable[[Any], None], parts: list[Any]) -> None:
+        self.work, self.parts = work, parts[::-1]
         self.inside, self.is_closed, self.change = 0, False, threading.Condition()
 
-    def let_through(self, work: Callable[[T], None], part: T) -> None:
+    def take_turns(self) -> None:
+        """Do one part after the other, as long as there are any."""
+        while not self.is_closed:
+            try:
+                part = self.parts.pop()
+            except IndexError:  # another thread may have been quicker
+                return
+            self.work(part)
+
+    def help(self) -> None:
+        """Do so as a helper, whom closing has to wait for."""
         with self.change:
             if self.is_closed:
                 return
             self.inside += 1
         try:
             _here.is_at_work = True
-            work(part)
+            self.take_turns()
         finally:
             _here.is_at_work = False
             with self.change:
@@ -169,6 +176,7 @@ class _Gate:
                 self.change.notify_all()
 
     def close(self) -> None:
+        """Let nothing begin any more, and wait until nobody is at work."""
         with self.change:
             self.is_closed = True
             self.change.wait_for(lambda: self.inside == 0)
