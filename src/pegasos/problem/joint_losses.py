@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import by_tag, inlined
+from pegasos.dispatch import by_tag, inlined, reordering_sums
 
 TURNS = 100  # of a safeguarded Newton search, at most: it takes five or so
 QUICK_TURNS = 15  # of Newton's method without a safeguard, which takes four or five
@@ -159,19 +159,38 @@ def _(loss, a, y):  # type: ignore[no-untyped-def]
 
 @joint_gap.register(JointHinge)
 def _(loss, z, a, y):  # type: ignore[no-untyped-def]
-    best, total = dearest_class(loss.cost, z, y), 0.0
+    cost, best = loss.cost, dearest_class(loss.cost, z, y)
+    own = (cost[y, best] - cost[y, y]) + (z[best] - z[y])
+    others = gap_of_others(cost[y], cost[y, best], z, z[best], a)
+    return probability(a, y, y) * max(0.0, own) + others
+
+
+@reordering_sums
+def gap_of_others(cost, dearest, z, top, a):  # type: ignore[no-untyped-def]
+    """Return the sum of p_r times what class r lacks to the dearest, but for the row's own class.
+
+    That is the only one whose a_r is not -p_r: it is never below 0.
+    """
+    total = 0.0
     for r in range(len(z)):
-        excess = (loss.cost[y, best] - loss.cost[y, r]) + (z[best] - z[r])
-        total += probability(a, y, r) * max(0.0, excess)
+        excess = (dearest - cost[r]) + (top - z[r])
+        p = -a[r] if a[r] < 0.0 else 0.0
+        total += p * (excess if excess > 0.0 else 0.0)
     return total
 
 
 @write_joint_step.register(JointHinge)
 def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
-    best = dearest_class(loss.cost, z, y)  # seen from it nothing is large, however small q is
     for r in range(len(z)):
-        lead = (loss.cost[y, r] - loss.cost[y, best]) + (z[r] - z[best])
-        out[r] = probability(a, y, r) + lead / q
+        out[r] = loss.cost[y, r] + z[r]
+    top = largest(out)  # seen from it nothing is large, however small q is
+    if a[y] == 0.0 and out[y] == top:  # p = e_y, and satisfied: the usual case in the end
+        out[:] = 0.0
+        return
+    inverse = 1.0 / q
+    for r in range(len(z)):
+        out[r] = (out[r] - top) * inverse - a[r]
+    out[y] += 1.0
     project(out)
     for r in range(len(z)):
         out[r] = -out[r]
@@ -179,25 +198,46 @@ def _(loss, z, a, q, y, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def largest(v):  # type: ignore[no-untyped-def]
+    """Return the largest number; four side by side, as the next one need not wait for the last."""
+    a = b = c = d = v[0]
+    r = 1
+    while r + 4 <= len(v):
+        a = v[r] if v[r] > a else a
+        b = v[r + 1] if v[r + 1] > b else b
+        c = v[r + 2] if v[r + 2] > c else c
+        d = v[r + 3] if v[r + 3] > d else d
+        r += 4
+    while r < len(v):
+        a = v[r] if v[r] > a else a
+        r += 1
+    a, c = b if b > a else a, d if d > c else c
+    return c if c > a else a
+
+
+@inlined
 def project(v):  # type: ignore[no-untyped-def]
     """Replace v by the nearest point of the simplex: numbers that fall below 0 leave the mean."""
     # [Mic86]: theta rises until no number at or below it is counted. Rounding may lower it again.
     # No number at or below the largest less 1 can be in the support.
-    largest, count = v[0], len(v) + 1
-    for r in range(1, len(v)):
-        largest = max(largest, v[r])
-    theta = largest - 1.0
+    theta, count = largest(v) - 1.0, len(v) + 1.0
     while True:
-        total, members = 0.0, 0
-        for r in range(len(v)):
-            if v[r] > theta:
-                total += v[r]
-                members += 1
+        total, members = sum_above(v, theta)
         if members >= count:
             break
         theta, count = (total - 1.0) / members, members
     for r in range(len(v)):
-        v[r] = max(0.0, v[r] - theta)
+        v[r] = v[r] - theta if v[r] > theta else 0.0
+
+
+@reordering_sums
+def sum_above(v, theta):  # type: ignore[no-untyped-def]
+    """Return the sum of the numbers above theta, and how many they are."""
+    total, members = 0.0, 0.0
+    for r in range(len(v)):
+        total += v[r] if v[r] > theta else 0.0
+        members += 1.0 if v[r] > theta else 0.0
+    return total, members
 
 
 # ---- softmax
