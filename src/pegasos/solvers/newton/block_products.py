@@ -1,24 +1,26 @@
 """Passes over rows for several outputs at once: scores X W, and sums X' A.
 
-Dense rows are centred block by block, in float64, and multiplied by BLAS; compressed rows are read
-one by one. Ranges of rows are given: split in a fixed way, they give the same bits on any number of
-cores.
+Dense rows are centred block by block, in float64, and multiplied by BLAS. Compressed rows, and
+those of few columns, are read one by one: between calls for many short blocks threads would wait
+for each other. Ranges of rows are given: split in a fixed way, they give the same bits on any
+number of cores.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pegasos.data.rows import DenseRows, FloatArray, all_scores
+from pegasos.data.rows import DenseRows, FloatArray, Rows, all_scores
 from pegasos.parallel import ranges
 from pegasos.problem.objective import Problem, add_combination, flat
 
 BLOCK = 256  # rows that are centred and multiplied at a time
+NARROW = 64  # columns below which rows are read one by one
 
 
 def put_scores(problem: Problem, part: tuple[int, int], W: FloatArray, Z: FloatArray) -> None:
     """Write <w_k, x_i> of a range of rows into Z (n, K)."""
-    if not isinstance(problem.rows, DenseRows) or W.shape[1] == 1:
+    if is_read_by_row(problem.rows) or W.shape[1] == 1:
         all_scores(problem.rows, *part, flat(W), Z)
         return
     room = room_for(problem.rows)
@@ -29,7 +31,7 @@ def put_scores(problem: Problem, part: tuple[int, int], W: FloatArray, Z: FloatA
 def add_sums(problem: Problem, part: tuple[int, int], A: FloatArray, V: FloatArray) -> None:
     """Add sum_i s_i a_i x_i of a range of rows to V."""
     rows, weights = problem.rows, problem.costs.weights
-    if not isinstance(rows, DenseRows) or A.shape[1] == 1:
+    if is_read_by_row(rows) or A.shape[1] == 1:
         add_combination(rows, weights, *part, A, flat(V))
         return
     room = room_for(rows)
@@ -40,6 +42,11 @@ def add_sums(problem: Problem, part: tuple[int, int], A: FloatArray, V: FloatArr
         elif weights.values[0] != 1.0:
             a = weights.values[0] * a
         V += (a.T @ values(rows, start, stop, room)).T
+
+
+def is_read_by_row(rows: Rows) -> bool:
+    """Whether rows are not worth a block."""
+    return not isinstance(rows, DenseRows) or rows.X.shape[1] < NARROW
 
 
 def blocks_of(part: tuple[int, int]) -> list[tuple[int, int]]:

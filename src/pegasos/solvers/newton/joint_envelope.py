@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.dispatch import by_tag, compiled, inlined, kernel, reordering_sums
 from pegasos.problem.gap import add_joint_gap
 from pegasos.problem.joint_losses import (
     JointHinge,
@@ -38,8 +38,10 @@ def write_curvature(loss: Any, a: Any, q: float, y: int, t: Any) -> None:
 
 @write_curvature.register(JointHinge)
 def _(loss, a, q, y, t):  # type: ignore[no-untyped-def]
+    inverse = 1.0 / q
     for r in range(len(a)):
-        t[r] = 1.0 / q if probability(a, y, r) > 0.0 else 0.0
+        t[r] = inverse if a[r] < 0.0 else 0.0
+    t[y] = inverse if probability(a, y, y) > 0.0 else 0.0
 
 
 @write_curvature.register(Softmax)
@@ -58,7 +60,7 @@ def write_answer(loss, z, b, q, y, c):  # type: ignore[no-untyped-def]
         write_joint_slope(loss, z, y, c)
 
 
-@inlined
+@reordering_sums
 def bend(t, d):  # type: ignore[no-untyped-def]
     """Return d' (diag(t) - t t' / sum(t)) d."""
     total, first, second = 0.0, 0.0, 0.0
@@ -69,11 +71,28 @@ def bend(t, d):  # type: ignore[no-untyped-def]
     return max(0.0, second - first * first / total)
 
 
-@compiled
-def slopes_along(costs, smoothing, Z, D, u, span):  # type: ignore[no-untyped-def]
+@reordering_sums
+def product(c, d):  # type: ignore[no-untyped-def]
+    """Return <c, d>."""
+    total = 0.0
+    for r in range(len(c)):
+        total += c[r] * d[r]
+    return total
+
+
+def slopes_along(  # noqa: PLR0913
+    costs: Any, smoothing: Any, Z: Any, D: Any, u: float, span: tuple[int, int]
+) -> tuple[float, float]:
     """Return the sums of -s_i <c_i, d_i> and of s_i times the curvature along d_i at Z + u D."""
-    (B, q), first, second = smoothing, 0.0, 0.0
-    z, c, t = np.empty((3, Z.shape[1]))
+    first, second = sums_along(costs, smoothing, (Z, D), u, span, np.empty((3, Z.shape[1])))
+    return first, second
+
+
+@kernel
+def sums_along(costs, smoothing, line, u, span, room):  # type: ignore[no-untyped-def]
+    """Return what `slopes_along` does; `room` is (3, K)."""
+    (B, q), (Z, D), first, second = smoothing, line, 0.0, 0.0
+    z, c, t = room[0], room[1], room[2]
     for i in range(span[0], span[1]):
         s, y, d = weight(costs.weights, i), own_class(costs.Y, i), D[i]
         for k in range(len(z)):
@@ -81,20 +100,25 @@ def slopes_along(costs, smoothing, Z, D, u, span):  # type: ignore[no-untyped-de
         write_answer(costs.loss, z, B[i], q, y, c)
         if c[y] > 0.0:  # else it is satisfied, and alone
             write_curvature(costs.loss, c, q, y, t)
-            for k in range(len(z)):
-                first -= s * c[k] * d[k]
+            first -= s * product(c, d)
             second += s * bend(t, d)
     return first, second
 
 
-@compiled
-def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-def]
+def move(  # noqa: PLR0913
+    costs: Any, smoothing: Any, Z: Any, A: Any, D: Any, u: float, span: tuple[int, int], sums: Any
+) -> None:
     """Move scores to Z + u D and dual numbers A with them; leave the change of A in D.
 
     Adds gap terms and values of the loss to the first column of `sums`, and s_i a_i.
     """
-    B, q = smoothing
-    c = np.empty(Z.shape[1])
+    move_each(costs, smoothing, (Z, A, D), u, span, sums, np.empty(Z.shape[1]))
+
+
+@kernel
+def move_each(costs, smoothing, numbers, u, span, sums, c):  # type: ignore[no-untyped-def]
+    """Do what `move` does; `c` (K,) is room."""
+    (B, q), (Z, A, D) = smoothing, numbers
     for i in range(span[0], span[1]):
         s, y = weight(costs.weights, i), own_class(costs.Y, i)
         for k in range(len(c)):
@@ -103,12 +127,13 @@ def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-d
         for k in range(len(c)):
             D[i, k], A[i, k] = c[k] - A[i, k], c[k]
             sums[BALANCE, k] += s * c[k]
-        if q > 0.0:  # at the slope of the loss itself the gap term is 0
-            add_joint_gap(costs, i, Z[i], c, y, sums)
-        sums[VALUE, 0] += s * joint_value(costs.loss, Z[i], y)
+        if c[y] > 0.0:  # else it is satisfied
+            if q > 0.0:  # at the slope of the loss itself the gap term is 0
+                add_joint_gap(costs, i, Z[i], c, y, sums)
+            sums[VALUE, 0] += s * joint_value(costs.loss, Z[i], y)
 
 
-@compiled
+@kernel
 def curvatures(costs, smoothing, A, span, T):  # type: ignore[no-untyped-def]
     """Write s_i t_i into T[i]."""
     _, q = smoothing

@@ -3,7 +3,8 @@
 x~_i is (x~_i, 1), |t| the sum of t; the (d + 1) K unknowns are numbered class by class. With
 f_i = t_i (x) x~_i it is sum_i f_i x~_i' in the blocks of the diagonal, less sum_i f_i f_i' / |t_i|:
 two matrix products. Rows in which one class is alone drop out. Where few classes answer in a row,
-as for the hinge, their products are added up one by one instead.
+as for the hinge, their products are added up one by one instead: those of two classes, since the
+blocks of a row of blocks add up to 0.
 
 The rows are split in a fixed way and the parts' sums added in order: the same bits on any number of
 cores.
@@ -16,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled, inlined
+from pegasos.dispatch import compiled, inlined, kernel
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, standardise
 
 VALUES = 200_000  # of f that are multiplied at a time
-PARTS = 8  # sums side by side, at most
+PARTS = 4  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
 FEW = 8.0  # products that BLAS adds up in the time of one of a row whose classes are few
 WIDE = 256  # unknowns from which BLAS multiplies in single precision: steps need no more
@@ -32,12 +33,11 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     """Return the sum over rows, given s_i t_i as T (n, K)."""
     D, K = len(columns.m) + 1, T.shape[1]
     N = D * K
-    chosen = answering(T)
+    chosen, answers = answering(T)
     most = int(min(PARTS, max(2, MEMORY // (8 * N * N))))
     block = max(16, VALUES // N)
     shares = ranges(len(chosen), max(block, -(-len(chosen) // most)))
     sums, owns = np.zeros((max(1, len(shares)), N, N)), np.zeros((max(1, len(shares)), N, D))
-    answers = np.count_nonzero(T[chosen], axis=1)
     is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
 
     def add(part: int) -> None:
@@ -62,7 +62,7 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
         owns[0] += owns[part]
     H = sums[0]
     if is_few:
-        write_upper(H)
+        complete(H, D)
         return H
     for k in range(K):
         own = slice(k * D, (k + 1) * D)
@@ -70,9 +70,22 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     return H
 
 
-def answering(T: FloatArray) -> Any:
-    """Return the numbers of the rows in which two classes or more answer."""
-    return np.flatnonzero(np.count_nonzero(T, axis=1) > 1)
+def answering(T: FloatArray) -> tuple[Any, Any]:
+    """Return the numbers of the rows in which two classes or more answer, and how many do."""
+    counts = np.empty(len(T), dtype=np.int64)
+    count_answers(T, counts)
+    chosen = np.flatnonzero(counts > 1)
+    return chosen, counts[chosen]
+
+
+@kernel
+def count_answers(T, counts):  # type: ignore[no-untyped-def]
+    """Write how many numbers of every row are not 0."""
+    for i in range(T.shape[0]):
+        count = 0
+        for k in range(T.shape[1]):
+            count += T[i, k] != 0.0
+        counts[i] = count
 
 
 @compiled
@@ -88,21 +101,22 @@ def write_products(rows, chosen, columns, T, X, F):  # type: ignore[no-untyped-d
 
 @compiled
 def add_pairs(rows, chosen, columns, T, H):  # type: ignore[no-untyped-def]
-    """Add what chosen rows have of the sum to the lower triangle of H, pair of classes by pair."""
+    """Add what chosen rows have of the blocks of two classes, t_q t_k / |t| x~ x~', q > k, to H."""
     D, K = len(columns.m) + 1, T.shape[1]
-    x = np.empty(D)
+    x, own = np.empty(D), np.empty(K, dtype=np.int64)
     for i in chosen:
         standardise(rows, i, columns, 1.0, x)
-        total = T[i].sum()
-        for q in range(K):
-            if T[i, q] == 0.0:
-                continue
-            for k in range(q + 1):
-                c = -T[i, q] * T[i, k] / total
-                if k == q:
-                    c += T[i, q]
-                if c != 0.0:
-                    add_product(x, c, H[q * D : (q + 1) * D, k * D : (k + 1) * D])
+        total, count = 0.0, 0
+        for k in range(K):
+            total += T[i, k]
+            own[count] = k
+            count += T[i, k] != 0.0
+        for p in range(count):
+            q = own[p]
+            for r in range(p):
+                k = own[r]
+                c = T[i, q] * T[i, k] / total
+                add_product(x, c, H[q * D : (q + 1) * D, k * D : (k + 1) * D])
 
 
 @inlined
@@ -114,8 +128,17 @@ def add_product(x, c, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def write_upper(H):  # type: ignore[no-untyped-def]
-    """Copy the lower triangle of H to the upper one."""
-    for j in range(H.shape[0]):
-        for k in range(j):
-            H[k, j] = H[j, k]
+def complete(H, D):  # type: ignore[no-untyped-def]
+    """Make the sum over rows of its blocks of two classes, which stand below the diagonal of H.
+
+    They count with a minus, and those of one class make every row of blocks add up to 0.
+    """
+    for q in range(H.shape[0] // D):
+        for k in range(q):
+            for i in range(D):
+                for j in range(D):
+                    c = H[q * D + i, k * D + j]
+                    H[q * D + i, q * D + j] += c
+                    H[k * D + i, k * D + j] += c
+                    H[q * D + i, k * D + j] = -c
+                    H[k * D + j, q * D + i] = -c

@@ -36,12 +36,14 @@ from pegasos.solvers.newton.path import some_of
 from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
-GENTLY = 0.5  # the first of them for quasi-Newton steps
+GENTLY = 0.45  # the first of them for joint losses
 THIN, THINNEST = 0.05, 1e-9
 NEAR = 1e-4  # relative gap from which a smooth loss that had to be smoothed is taken as it is
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
+DAMPED = 1e-2  # after a step that would have been short, at least, in joint models
+ROWS_PER_WEIGHT = 30  # from which no weights separate the rows: long steps lead nowhere
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDENINGS = 3, 12
@@ -125,7 +127,7 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
-    first = NARROWER if model.memory is None else GENTLY
+    first = GENTLY if is_joint(problem.costs.loss) else NARROWER
     factor = SLOWLY if is_thin or model.has_failed else first
     model.q = max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and (is_thin or is_near):
@@ -139,17 +141,21 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     Where steps fail, the smoothing is made wider, unless all that is left is rounding.
     """
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
-    p, c, u = way(problem, columns, model, h)
-    if not may_widen and model.q == 0.0 and is_joint(problem.costs.loss):
-        u = 1.0  # all that slopes along the way would tell is rounding
-    if u < SHORT and not is_large(problem, model):
+    # All that slopes along the way would tell of a joint loss there is rounding.
+    is_at_rounding = not may_widen and model.q == 0.0 and is_joint(problem.costs.loss)
+    p, c, u = way(problem, columns, model, h, searches=not is_at_rounding)
+    was_short = u < SHORT
+    if was_short and not is_large(problem, model):
         # rows that did not answer where it began stopped it: they are to be heard
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
         p, c, u = way(problem, columns, model, h)
     model.w += u * p
     model.b = model.b + u * c
     model.steps += 1
-    model.damping *= 0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0
+    if was_short and is_tall(problem, model):  # H knew too little of the way
+        model.damping = max(DAMPED, 4.0 * model.damping)
+    else:
+        model.damping *= 0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
     model.move(problem, u)
     fails = model.failures >= FAILURES
@@ -158,12 +164,17 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
 
 
 def way(
-    problem: Problem, columns: Columns, model: Model, h: FloatArray
+    problem: Problem, columns: Columns, model: Model, h: FloatArray, *, searches: bool = True
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return directions of w and b for curvatures h, and how far to go; D holds their scores."""
     p, c = direction(problem, columns, model, h)
     write_scores(problem, p, c, model.D)
-    return p, c, line_search(problem, columns, model, p, c)
+    return p, c, line_search(problem, columns, model, p, c) if searches else 1.0
+
+
+def is_tall(problem: Problem, model: Model) -> bool:
+    """Whether a joint model has so many rows that it cannot fit them all."""
+    return is_joint(problem.costs.loss) and len(model.Z) >= ROWS_PER_WEIGHT * model.w.size
 
 
 def is_stiff(model: Model) -> bool:

@@ -16,10 +16,11 @@ keep steps within reason where H knows little: a damping that follows the line s
 and, for columns in which no row answers at present (rare categories), a step of at most REACH in
 the scores.
 
-Many rows begin with a tenth of them, drawn at random; wide data that are too few for that, with a
-larger lam (`path`). Several models run side by side, each at its own pace; those that are
-far ahead of the last wait for it. A joint loss is one model with K outputs and (d + 1) K unknowns
-(`joint_envelope`, `joint_hessian`); where these are many, steps are quasi-Newton (`quasi_newton`).
+Many rows begin with a tenth of them, or what a joint model needs, drawn at random; wide data that
+are too few for that, with a larger lam (`path`). Several models run side by side, each at its own
+pace; those that are far ahead of the last wait for it. A joint loss is one model with K outputs and
+(d + 1) K unknowns (`joint_envelope`, `joint_hessian`); where these are many, steps are quasi-Newton
+(`quasi_newton`).
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
          Lasso problems. SIAM J. Optimization 28(1), 2018.
@@ -64,7 +65,9 @@ AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
-ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model
+ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model;
+ROWS_PER_WEIGHT = 6  # a joint model, with so many if they are more,
+JOINT_PART = 4  # and at most a quarter of the rows
 FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian
 FIRST_GAP = 3e-2  # and go on with all of them, or with a smaller lam, from this relative gap
 
@@ -232,16 +235,24 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
 
 def first_rows(problem: Problem, seed: int) -> Any:
     """Return the numbers of the rows to begin with, ascending; None for all of them."""
-    (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
-    unknowns = d * K if is_joint(problem.costs.loss) else d
-    if n < FIRST_PART * max(1000, ROWS_PER_COLUMN * unknowns):
+    count, weights = first_count(problem), problem.costs.weights
+    if count == 0:
         return None
-    weights = problem.costs.weights
-    drawn = np.sort(np.random.default_rng(seed).choice(n, n // FIRST_PART, replace=False))
+    n, _ = shape(problem.rows)
+    drawn = np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
     if weights.mask:
         drawn = drawn[weights.values[drawn] > 0.0]
     Y = problem.costs.Y[drawn]
     return drawn if len(Y) > 0 and np.all(Y.max(axis=0) > Y.min(axis=0)) else None
+
+
+def first_count(problem: Problem) -> int:
+    """Return how many rows to begin with; 0 for all of them."""
+    (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
+    if not is_joint(problem.costs.loss):
+        return n // FIRST_PART if n >= FIRST_PART * max(1000, ROWS_PER_COLUMN * d) else 0
+    count = max(1000, n // FIRST_PART, ROWS_PER_WEIGHT * d * K)
+    return count if d * K <= LARGE and JOINT_PART * count <= n else 0
 
 
 def go_on(problem: Problem, state: NewtonState, begun: NewtonState) -> None:
@@ -254,9 +265,13 @@ def go_on(problem: Problem, state: NewtonState, begun: NewtonState) -> None:
         posed = problem_of(around, model)
         model.w[:], model.b, model.damping = other.w, other.b.copy(), other.damping
         write_scores(posed, model.w, model.b, model.Z)
+        if is_joint(problem.costs.loss):
+            model.q, model.narrowings = other.q, other.narrowings
+            model.answer(posed)
+            return
         model.q = min(model.q, other.q / NARROWER)
         model.answer(posed)
-        model.B[:] = model.A
+        model.B[:] = model.A  # multipliers as good as can be had
         model.answer(posed)
 
     each(take, range(len(state.models)))

@@ -20,12 +20,26 @@ from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, Smoothing
 from pegasos.solvers.newton.line_search import Function, Line
 
 PARTS = 16  # at most so many parts of the rows,
-PART = 200_000  # of at least so many values each
+PART = 200_000  # of at least so many values each,
+PRODUCTS = 4  # or as many products for several outputs, in the time that one value takes,
+JOINT = 4  # or scores of a joint loss: one takes the time of so many values
 
 
 def parts_of(problem: Problem, values: int) -> list[tuple[int, int]]:
     """Split the rows for a pass that reads so many values."""
     return _split(len(problem.costs.Y), min(PARTS, max(1, values // PART)))
+
+
+def parts_of_products(problem: Problem) -> list[tuple[int, int]]:
+    """Split the rows for a pass that multiplies all values, for every output."""
+    (n, K), values = problem.costs.Y.shape, stored_values(problem.rows)
+    return parts_of(problem, values if K == 1 else values * K // PRODUCTS + JOINT * n * K)
+
+
+def parts_of_scores(problem: Problem) -> list[tuple[int, int]]:
+    """Split the rows for a pass over their scores."""
+    size = problem.costs.Y.size
+    return parts_of(problem, JOINT * size if is_joint(problem.costs.loss) else size)
 
 
 @cache
@@ -44,7 +58,7 @@ def write_scores(problem: Problem, w: FloatArray, b: FloatArray, Z: FloatArray) 
         put_scores(problem, part, whole, Z)
         Z[slice(*part)] += b
 
-    each(write, parts_of(problem, stored_values(problem.rows) * len(b)))
+    each(write, parts_of_products(problem))
 
 
 def move_rows(
@@ -53,7 +67,7 @@ def move_rows(
     """Do `move` on all rows; return its sums, and sum_i s_i (change of a_i) (x_i - m), (d, K)."""
     K = Z.shape[1]
     move = joint_envelope.move if is_joint(problem.costs.loss) else envelope.move
-    parts = parts_of(problem, stored_values(problem.rows) * K)
+    parts = parts_of_products(problem)
     sums = np.zeros((len(parts), ROWS_OF_SUMS, K))
     changes = np.zeros((len(parts), weight_count(problem.rows), K))
 
@@ -81,7 +95,7 @@ def line_of(
     """Return the smoothed objective along D as a line search takes it; see `Line`."""
     joint = is_joint(problem.costs.loss)
     slopes_along = joint_envelope.slopes_along if joint else envelope.slopes_along
-    parts = parts_of(problem, Z.size)
+    parts = parts_of_scores(problem)
     if len(parts) == 1 and not joint:
         return Line(problem.costs, smoothing, Z, D, problem.S, penalty)
     sums = np.zeros((len(parts), 2))
@@ -110,7 +124,7 @@ def curvatures_of(
         else:
             envelope.curvatures(problem.costs, smoothing, Z, A, part, h)
 
-    each(write, parts_of(problem, Z.size))
+    each(write, parts_of_scores(problem))
     return h
 
 
@@ -129,5 +143,5 @@ def secants_of(
         else:
             envelope.secants(problem.costs, smoothing, Z, A, D, u, part, h)
 
-    each(write, parts_of(problem, Z.size))
+    each(write, parts_of_scores(problem))
     return h

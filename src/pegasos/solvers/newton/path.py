@@ -47,7 +47,7 @@ def some_of(h: FloatArray, columns: Columns) -> FloatArray:
 
     Of a joint loss h is (n, K), and a model has K weights per column.
     """
-    chosen = np.flatnonzero(h) if h.ndim == 1 else answering(h)
+    chosen = np.flatnonzero(h) if h.ndim == 1 else answering(h)[0]
     most = ROWS * len(columns.m) * (1 if h.ndim == 1 else h.shape[1])
     if len(chosen) <= most:
         return h
