@@ -5,10 +5,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pegasos.certificate import terms
 from pegasos.certificate.gap import evaluate, imbalance
 from pegasos.certificate.offer import Offer, means_for
-from pegasos.certificate.terms import ABS, BALANCE, ROWS_OF_SUMS, rooms
+from pegasos.certificate.terms import (
+    ABS,
+    BALANCE,
+    LOST,
+    ROWS_OF_SUMS,
+    Judged,
+    Radius,
+    rooms,
+    sums_of_terms,
+)
 from pegasos.data.rows import as_rows
+from pegasos.problem.bias import untouched
 from pegasos.problem.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -58,3 +69,23 @@ def test_what_a_dual_point_lacks_to_balance_is_charged_under_a_free_bias():
     free, none = (make_problem(Hinge(), X, Y, None, 1.0, bias) for bias in ("free", "none"))
     assert imbalance(free, sums, b)[0][0] >= 7e-6
     assert imbalance(none, sums, b)[0][0] == 0.0
+
+
+@pytest.mark.fast
+def test_sums_over_parts_of_the_rows_are_those_over_all_and_balance_to_twice_the_digits(
+    monkeypatch,
+):
+    rng = np.random.default_rng(1)
+    n, Y = 60, np.where(rng.random((60, 1)) < 0.5, 1.0, -1.0)
+    A = Y * rng.random((n, 1)) * 10.0 ** rng.integers(-14, 1, (n, 1))
+    problem = make_problem(Hinge(), as_rows(rng.standard_normal((n, 2))), Y, None, 1.0)
+    radius = Radius(np.zeros((1, 1)), 0, 0.0)
+    judged = Judged(A, untouched(1, 1.0), rng.standard_normal((n, 1)), radius, np.zeros(1))
+    whole = sums_of_terms(problem.costs, judged)
+    monkeypatch.setattr(terms, "NUMBERS", 7)
+    parts = sums_of_terms(problem.costs, judged)
+    exact = sum(Fraction(float(a)) for a in A[:, 0])
+    for sums in (whole, parts):
+        found = Fraction(float(sums[BALANCE, 0])) + Fraction(float(sums[LOST, 0]))
+        assert abs(found - exact) <= 1e-28 * float(np.abs(A).sum())
+    np.testing.assert_allclose(parts[: LOST - 1], whole[: LOST - 1], rtol=1e-13)

@@ -35,14 +35,13 @@ from pegasos.certificate.terms import (
     EPS,
     GAP_ROOM,
     LOST,
-    ROWS_OF_SUMS,
     SIZE,
     SPREAD,
     VALUE,
     VALUE_ROOM,
     Judged,
     Radius,
-    add_terms,
+    sums_of_terms,
     write_negative_slopes,
     write_room,
 )
@@ -163,10 +162,8 @@ def bounded(
 ) -> Evaluation:
     """Bound primal and gap from above, and the dual from below."""
     space, loss, (n, K) = geometry(problem.rows), problem.costs.loss, scored.Z.shape
-    sums = np.zeros((ROWS_OF_SUMS, K))
     judged = Judged(offer.A, dual.balance, scored.Z, radius_of(problem, scored), b)
-    add_terms(problem.costs, judged, sums)
-    sums /= problem.S
+    sums = sums_of_terms(problem.costs, judged) / problem.S
     own = sums[:, : models(loss, K)]
     slack = 8 + 8 * K if is_joint(loss) else 8
     adding = (n + slack) * EPS  # what adding up n terms may lose

@@ -12,6 +12,7 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.parallel import each, ranges
 from pegasos.problem.bias import Balance, feasible, write_feasible_row
 from pegasos.problem.gap import add_gap, add_joint_gap
 from pegasos.problem.joint_losses import (
@@ -22,13 +23,14 @@ from pegasos.problem.joint_losses import (
 )
 from pegasos.problem.joint_rounding import joint_rooms, joint_size, joint_spread
 from pegasos.problem.losses import value
-from pegasos.problem.objective import weight
+from pegasos.problem.objective import Costs, weight
 from pegasos.problem.row_slopes import write_minus_slopes
 
 EPS = float(np.finfo(np.float64).eps)
 # Rows of the sums over all rows of the data, after those of `problem.gap`.
 VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS, SPREAD = range(3, 11)
 ROWS_OF_SUMS = 11
+PARTS, NUMBERS = 16, 20_000  # threads take at most so many parts, of at least so many dual numbers
 
 
 class Radius(NamedTuple):
@@ -69,15 +71,31 @@ def write_row_room(loss: Any, costs: Any, judged: Any, i: int, row: Any, out: An
     """Write what rounding of the scores of row i may add to its part of the gap into out[i]."""
 
 
-@compiled
-def add_terms(costs, judged, sums):  # type: ignore[no-untyped-def]
-    """Add up what rows have of the gap and the losses, and what rounding may add to them.
+def sums_of_terms(costs: Costs, judged: Judged) -> FloatArray:
+    """Return the sums over all rows of what they have of the gap and the losses, (ROWS_OF_SUMS, K).
 
-    `SIZE` is what differences of terms may lose digits
-    of; `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits.
+    And of what rounding may add to them. `SIZE` is what differences of terms may lose digits of;
+    `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits. Rows are split in a fixed way: the bits
+    are the same on any number of cores.
     """
+    n, K = judged.A.shape
+    spans = ranges(n, max(1, -(-n // PARTS), NUMBERS // K))
+    sums = np.zeros((len(spans), ROWS_OF_SUMS, K))
+    each(lambda p: add_terms(costs, judged, spans[p], sums[p]), range(len(spans)))
+    total = sums[0]
+    for part in sums[1:]:
+        before, c = total[BALANCE].copy(), part[BALANCE]
+        total += part
+        added = total[BALANCE] - before  # c, less what the sum lost of it, as in `add_exactly`
+        total[LOST] += (before - (total[BALANCE] - added)) + (c - added)
+    return total
+
+
+@compiled
+def add_terms(costs, judged, span, sums):  # type: ignore[no-untyped-def]
+    """Add what rows span[0] <= i < span[1] have to the sums."""
     row = np.empty((2, judged.A.shape[1]))
-    for i in range(judged.A.shape[0]):
+    for i in range(span[0], span[1]):
         add_row_terms(costs.loss, costs, judged, i, row, sums)
 
 
