@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from llvmlite.ir import IRBuilder
 
-INSTRUCTIONS = ("prefetch", "larger", "power of two", "sum in registers")
+INSTRUCTIONS = ("prefetch", "larger", "power of two", "sum in registers", "sum of rows")
 
 
 def without_options():
@@ -55,6 +55,7 @@ def without_instructions():
 
 
 def without_compiler_lock():
+    numba.njit(lambda: 0)()  # what Numba itself loads late comes first
     sys.modules["numba.core.compiler_lock"] = ModuleType("compiler_lock")
 
 
@@ -98,10 +99,13 @@ def use_instructions():
     """Compile every instruction: kernels that are found on disk are not compiled again."""
     from pegasos.numba_private.intrinsics import larger, power_of_two, prefetch
     from pegasos.numba_private.register_sums import weighted_strip
+    from pegasos.numba_private.row_sums import add_to_rows, sum_rows
 
     @numba.njit
     def use(strip, x, chosen, single, out):
         prefetch(x, 0)
+        add_to_rows(strip, x, chosen, 0, 1, out)  # x[0] is 0
+        sum_rows(strip, x, chosen, 0, 2, out)
         weighted_strip(strip, x, chosen, 0, 2, out)
         return larger(out[0], x[0]), power_of_two(single), power_of_two(6755399441055741.0)
 

@@ -24,6 +24,7 @@ from scipy import sparse
 
 from pegasos.dispatch import by_tag, compiled, inlined, reordering_sums
 from pegasos.numba_private.intrinsics import prefetch
+from pegasos.numba_private.row_sums import add_to_rows, sum_rows
 
 AHEAD = 8  # rows between the one being read and the one being fetched
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
@@ -306,11 +307,7 @@ def _(rows, i, W, z):  # type: ignore[no-untyped-def]
         if is_centred:
             z[0] -= W[d] * (q[i] - square) + W[d + 1]
     else:
-        z[:] = 0.0
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            x, j = rows.data[p], rows.indices[p]
-            for k in range(W.shape[1]):
-                z[k] += x * W[j, k]
+        sum_rows(W, rows.data, rows.indices, rows.indptr[i], rows.indptr[i + 1], z)
         if is_centred:
             for k in range(W.shape[1]):
                 z[k] -= W[d, k] * (q[i] - square) + W[d + 1, k]
@@ -328,10 +325,7 @@ def _(rows, i, c, W):  # type: ignore[no-untyped-def]
             W[d] += step
             W[d + 1] += step * q[i]
     else:
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            x, j = rows.data[p], rows.indices[p]
-            for k in range(W.shape[1]):
-                W[j, k] += c[k] * x
+        add_to_rows(W, rows.data, rows.indices, rows.indptr[i], rows.indptr[i + 1], c)
         if is_centred:
             for k in range(W.shape[1]):
                 W[d, k] += c[k]
