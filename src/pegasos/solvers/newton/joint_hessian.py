@@ -25,6 +25,7 @@ from pegasos.solvers.newton.columns import Columns, standardise
 VALUES = 200_000  # of f that are multiplied at a time
 PARTS = 4  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
+ROWS_OF_PAIRS = 1500  # of which products are added up one by one, in a sum of their own, at least
 FEW = 8.0  # products that BLAS adds up in the time of one of a row whose classes are few
 WIDE = 256  # unknowns from which BLAS multiplies in single precision: steps need no more
 
@@ -34,11 +35,12 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     D, K = len(columns.m) + 1, T.shape[1]
     N = D * K
     chosen, answers = answering(T)
+    is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
     most = int(min(PARTS, max(2, MEMORY // (8 * N * N))))
     block = max(16, VALUES // N)
-    shares = ranges(len(chosen), max(block, -(-len(chosen) // most)))
+    least = ROWS_OF_PAIRS if is_few else block
+    shares = ranges(len(chosen), max(least, -(-len(chosen) // most)))
     sums, owns = np.zeros((max(1, len(shares)), N, N)), np.zeros((max(1, len(shares)), N, D))
-    is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
 
     def add(part: int) -> None:
         first, last = shares[part]

@@ -107,8 +107,8 @@ class Newton(Options, Solver):
 
     def start(self, problem: Problem, seed: int, previous: Any | None) -> NewtonState:
         columns = columns_of(problem, problem.is_free or problem.bias_scale > 0.0)
-        state = started(problem, columns, previous)
         chosen = first_rows(problem, seed) if previous is None else None
+        state = started(problem, columns, previous, is_to_wait=chosen is not None)
         if chosen is not None:
             few = part(problem, chosen)
             lam = problem.lam * problem.S / few.S  # the same C: rare columns are not overrated
@@ -189,8 +189,13 @@ def at_once(problem: Problem) -> int | None:
     return None if stored_values(problem.rows) >= SIDE_BY_SIDE else 1
 
 
-def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonState:
-    """Begin at w = 0, or where an earlier run ended: at its weights, if they are known."""
+def started(
+    problem: Problem, columns: Columns, previous: Any | None, *, is_to_wait: bool = False
+) -> NewtonState:
+    """Begin at w = 0, or where an earlier run ended: at its weights, if they are known.
+
+    Models that are to wait for others have no scores nor dual numbers yet.
+    """
     if columns.m.any():
         problem = problem._replace(rows=seen_from(problem.rows, columns.m))
     models = []
@@ -201,8 +206,9 @@ def started(problem: Problem, columns: Columns, previous: Any | None) -> NewtonS
             last = previous.models[k]
             model.w[:] = last.w
             model.b = bias_of(previous.columns, last) + columns.m @ last.w
-        write_scores(posed, model.w, model.b, model.Z)
-        model.answer(posed)
+        if not is_to_wait:
+            write_scores(posed, model.w, model.b, model.Z)
+            model.answer(posed)
         models.append(model)
     gaps = np.full(len(models), np.inf)
     return NewtonState(models, gaps, columns, problem.rows.centre, problem.lam)
