@@ -16,7 +16,7 @@ from pegasos.solvers.newton.path import ROWS
 
 MOST_COLUMNS = 4000  # for Newton's method
 MOST_MEMORY = 1e9  # bytes that its numbers per row and class, and its matrices, may take
-REFRESHED = 0.1  # of the quasi-Newton steps: those in which the blocks are made anew
+REFRESHED = 0.07  # of the quasi-Newton steps: those in which the blocks are made anew
 
 
 class JointRates(NamedTuple):

@@ -6,7 +6,7 @@ Limited memory BFGS [LN89], started from the blocks of the Hessian that belong t
 
 factorised: K matrices of (d + 1)^2, of some rows that stand for all (`path`). What they lack, the
 coupling of classes and the curvature on the way, the last steps and changes of the gradient tell.
-The blocks are made anew after 1, 3, 7, 15, ... steps of a smoothing, and for every smoothing.
+The blocks are made anew for every smoothing, and after 3, 15 and 63 steps of it.
 
 [LN89]  Liu, Nocedal. On the limited memory BFGS method for large scale optimization. Math.
         Programming 45, 1989. The two loops are those of Nocedal and Wright, Algorithm 7.4.
@@ -27,6 +27,7 @@ from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.path import some_of
 
 PAIRS = 30  # steps that are remembered
+REFRESHED = (0, 3, 15, 63)  # steps of a smoothing after which blocks are made anew
 ALONE = 1e-12  # of t_k, in all others: less is rounding
 FLOOR = 1e-8  # of a block's largest diagonal: damping, at least
 
@@ -85,7 +86,7 @@ def quasi_direction(
     G is the whole gradient (d + 1, K); without a bias, `size`, that of the memory's, is d.
     """
     size, K = memory.G.shape
-    if (memory.count + 1).bit_count() == 1:
+    if memory.count in REFRESHED:
         memory.factors = np.empty((K, size, size))
         for k in range(K):
             H = hessian(problem, columns, some_of(own_curvatures(T, k), columns))
