@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -270,3 +271,28 @@ def test_the_caller_takes_parts_until_none_is_left(monkeypatch):
 
     parallel.each(work, range(8))
     assert len(by_caller) >= 7
+
+
+def test_a_helper_that_never_came_keeps_no_array_of_the_caller(monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "_pools", {})
+    busy, may_end = threading.Barrier(3), threading.Event()
+
+    def occupy(_):
+        busy.wait()
+        may_end.wait()
+
+    other = threading.Thread(target=parallel.each, args=(occupy, range(2)))
+    other.start()
+    busy.wait()  # the only helper is at work for another
+    array = np.zeros(4)
+    alive = weakref.ref(array)
+    parallel.each(lambda k, array=array: array.__setitem__(k, 1.0), range(4))
+    done = array.all()
+    del array
+    try:
+        assert done
+        assert alive() is None
+    finally:
+        may_end.set()
+        other.join()

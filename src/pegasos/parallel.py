@@ -78,6 +78,7 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
                 raise error
     finally:  # an error knows this frame: a frame that knew the error would keep both alive
         errors = helpers = error = None  # type: ignore[assignment]
+        bench.clear()
 
 
 def _use_one_openmp_thread() -> None:
@@ -175,11 +176,20 @@ class _Bench:
                 self.inside -= 1
                 self.change.notify_all()
 
+    def clear(self) -> None:
+        """Forget the work, and the arrays it knows: a helper that never came may keep the bench."""
+        self.parts, self.work = [], _no_work
+
     def close(self) -> None:
         """Let nothing begin any more, and wait until nobody is at work."""
         with self.change:
             self.is_closed = True
             self.change.wait_for(lambda: self.inside == 0)
+        self.clear()
+
+
+def _no_work(part: Any) -> None:
+    del part
 
 
 def ranges(stop: int, length: int) -> list[tuple[int, int]]:

@@ -89,7 +89,7 @@ FAULTS = [
     Fault("dropped weight", "solvers/sdca/coordinate.py",
           "step[k] = s * (c - a) * inverse", "step[k] = (c - a) * inverse"),
     Fault("class takes part of a step", "problem/joint_losses.py",
-          "v[r] = max(0.0, v[r] - theta)", "v[r] = max(0.0, v[r] - 0.5 * theta)"),
+          "v[r] = v[r] - theta if v[r] > theta else 0.0", "v[r] = max(0.0, v[r] - 0.5 * theta)"),
     Fault("counter runs over", "solvers/sdca/linear.py",
           "idle[i] = min(idle[i] + 1, 255) if rests else 0",
           "idle[i] = idle[i] + 1 if rests else 0"),
