@@ -16,11 +16,14 @@ from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.line_search import FLAT, Function, Line, search
 from pegasos.solvers.newton.model import (
     BACK,
+    DAMPED,
+    EASED,
     PATIENCE,
     SLOWLY,
     WIDER,
     direction,
     narrow,
+    next_damping,
     rest_and_primal,
     widen,
 )
@@ -207,3 +210,18 @@ def test_the_unit_is_the_scale_of_targets():
     assert unit_of(np.array([[1.0], [-1.0]])) == 1.0
     assert unit_of(np.array([[5.0], [9.0], [5.0], [9.0]])) == 2.0
     assert unit_of(np.array([[5.0], [5.0]])) == 1.0
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic()], ids=str)
+@pytest.mark.parametrize("per_weight", [29, 30, 99, 100])
+def test_a_short_step_on_many_rows_is_followed_by_a_damped_one(loss, per_weight):
+    X, Y = np.zeros((per_weight * 2, 2)), np.ones((per_weight * 2, 1))
+    X[::2], Y[::2] = 1.0, -1.0
+    problem = make_problem(loss, as_rows(X), Y, None, 0.01, "free", 1.0)
+    model = started(problem, columns_of(problem, True), None).models[0]
+    model.damping, is_tall = 1e-9, per_weight >= (100 if isinstance(loss, Hinge) else 30)
+    after_short = next_damping(problem, model, 0.01, was_short=True)
+    after_long = next_damping(problem, model, 1.0, was_short=False)
+    assert after_short == (DAMPED if is_tall else 4e-9)
+    assert after_long == pytest.approx(1e-9 * (EASED if is_tall else 0.25))
+    assert next_damping(problem, model, 0.4, was_short=False) == 1e-9

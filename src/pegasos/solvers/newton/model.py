@@ -42,8 +42,10 @@ NEAR = 1e-4  # relative gap from which a smooth loss that had to be smoothed is 
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
 PATIENCE = 60  # steps for one width, at most
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
-DAMPED = 1e-2  # after a step that would have been short, at least, in joint models
-ROWS_PER_WEIGHT = 30  # from which no weights separate the rows: long steps lead nowhere
+DAMPED = 1e-2  # after a step that would have been short, at least, if rows are many
+EASED = 0.06  # the factor on it after a long one, which elsewhere is 0.25
+ROWS_PER_WEIGHT = 30  # from which no weights separate the rows: long steps lead nowhere;
+ROWS_PER_WEIGHT_KINKED = 100  # one model and a loss with a kink, which would be slowed down by it
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDENINGS = 3, 12
@@ -152,10 +154,7 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     model.w += u * p
     model.b = model.b + u * c
     model.steps += 1
-    if was_short and is_tall(problem, model):  # H knew too little of the way
-        model.damping = max(DAMPED, 4.0 * model.damping)
-    else:
-        model.damping *= 0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0
+    model.damping = next_damping(problem, model, u, was_short=was_short)
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
     model.move(problem, u)
     fails = model.failures >= FAILURES
@@ -172,9 +171,20 @@ def way(
     return p, c, line_search(problem, columns, model, p, c) if searches else 1.0
 
 
+def next_damping(problem: Problem, model: Model, u: float, *, was_short: bool) -> float:
+    """Return the damping for the next step, after one of length u."""
+    if not is_tall(problem, model):
+        return model.damping * (0.25 if u > 0.5 else 4.0 if u < TOO_SHORT else 1.0)
+    if was_short:  # H knew too little of the way
+        return max(DAMPED, 4.0 * model.damping)
+    return model.damping * (EASED if u > 0.5 else 1.0)
+
+
 def is_tall(problem: Problem, model: Model) -> bool:
-    """Whether a joint model has so many rows that it cannot fit them all."""
-    return is_joint(problem.costs.loss) and len(model.Z) >= ROWS_PER_WEIGHT * model.w.size
+    """Whether a model has so many rows that it cannot fit them all."""
+    is_kinked = not (model.is_smooth or is_joint(problem.costs.loss))
+    least = ROWS_PER_WEIGHT_KINKED if is_kinked else ROWS_PER_WEIGHT
+    return len(model.Z) >= least * model.w.size
 
 
 def is_stiff(model: Model) -> bool:
