@@ -87,7 +87,7 @@ def test_a_callback_ends_the_fit(iris):
 def test_max_iter_limits_the_tasks(iris):
     recorder = Recorder()
     model = PegasosClassifier(solver="sdca", tol=1e-12, max_iter=3).set_callbacks(recorder)
-    with pytest.warns(UserWarning, match="proven"):
+    with pytest.warns(UserWarning, match="max_iter was reached"):
         model.fit(*iris)
     assert recorder.epochs() == 3
 
