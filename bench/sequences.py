@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 from bench.datasets import conll2000, ocr_letters
 from bench.harness import command
-from bench.harness.competitor import Competitor
+from bench.harness.competitor import Package
 from bench.harness.page import page as page_of
 from bench.harness.page import table
 from bench.harness.results import Results, carry_out
@@ -52,7 +52,7 @@ TASKS = {"conll": "chunks of CoNLL-2000", "ocr": "handwritten words, fold 0"}
 Words = tuple[Any, Any, Any]  # pictures, letters and folds
 
 
-class CrfSuite(Competitor):
+class CrfSuite(Package):
     """python-crfsuite, for its version."""
 
     name, package = "crfsuite", "python-crfsuite"

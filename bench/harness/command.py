@@ -14,7 +14,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from bench.harness.competitor import Competitor
+from bench.harness.competitor import Competitor, Package
 from bench.harness.results import Results
 
 
@@ -72,7 +72,7 @@ def installed(solvers: Iterable[Competitor]) -> list[Competitor]:
     return there
 
 
-def begun(name: str, solvers: Iterable[Competitor], options: argparse.Namespace) -> Results:
+def begun(name: str, solvers: Iterable[Package], options: argparse.Namespace) -> Results:
     """Return what earlier runs kept, with the facts of this one."""
     results = Results.load(name)
     results.writes_page |= options.anew or not options.only
@@ -84,7 +84,7 @@ def begun(name: str, solvers: Iterable[Competitor], options: argparse.Namespace)
     return results
 
 
-def machine(solvers: Iterable[Competitor]) -> dict[str, str]:
+def machine(solvers: Iterable[Package]) -> dict[str, str]:
     """Return the facts that a reader needs to repeat the numbers."""
     packages = {s.package: s.version() for s in solvers}
     packages |= {name: version(name) for name in ("numpy", "scipy", "numba")}

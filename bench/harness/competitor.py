@@ -29,15 +29,11 @@ class Effort(NamedTuple):
         return ", ".join(parts + ([f"{self.epochs} epochs"] if self.epochs is not None else []))
 
 
-class Competitor(ABC):
-    """One competitor, by name."""
+class Package:
+    """What is measured, by name."""
 
     name: str
     package: str  # on PyPI, for the version in the report
-    is_ours: bool = False
-    tols: tuple[float, ...] = ()
-    survives_a_fork: bool = False  # no threads of its own, so a fit can be ended (`limited`)
-    untimed: float = 0.0  # seconds of the last run spent by the adapter, not the solver
 
     def version(self) -> str | None:
         """Return the installed version, or None when the package is absent."""
@@ -45,6 +41,15 @@ class Competitor(ABC):
             return version(self.package)
         except PackageNotFoundError:
             return None
+
+
+class Competitor(Package, ABC):
+    """One competitor, with the efforts it can be asked for."""
+
+    is_ours: bool = False
+    tols: tuple[float, ...] = ()
+    survives_a_fork: bool = False  # no threads of its own, so a fit can be ended (`limited`)
+    untimed: float = 0.0  # seconds of the last run spent by the adapter, not the solver
 
     def supports(self, problem: Any) -> bool:
         """Tell whether the solver can take the problem."""

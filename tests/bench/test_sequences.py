@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 from bench import sequences
 from bench.datasets import conll2000
+from bench.harness import files
 from bench.harness.results import Results
 
 pytestmark = pytest.mark.fast
@@ -90,3 +91,12 @@ def test_c_is_chosen_without_a_look_at_the_test_fold(monkeypatch):
     assert len(held[0]) == 48
     C, error = sequences.on_fold((words, y, folds), 9, "logistic", True)
     assert (C, error) == (1.0, 0.0)
+
+
+def test_the_command_measures_a_part_and_writes_the_page(monkeypatch, tmp_path):
+    row = {"solver": "ours", "options": "C=1", "rounds": 9, "seconds": 1.0, "cpu": 1.0, "score": ""}
+    monkeypatch.setattr(files, "CACHE", tmp_path)
+    monkeypatch.setattr(files, "PAGES", tmp_path)
+    monkeypatch.setitem(sequences.PARTS, "ocr", lambda: {"shape": "2 x 3", "rows": [row]})
+    sequences.main(["--only", "ocr", "--anew"])
+    assert "## ocr: 2 x 3" in (tmp_path / "sequences.md").read_text()
