@@ -1,5 +1,7 @@
 """Documentation that is written from the code is up to date with it."""
 
+import re
+
 import pytest
 
 from docs import tables
@@ -40,3 +42,20 @@ def test_partial_fit_is_there_for_a_solver_with_streams(Estimator):
 def test_kernel_streams_are_those_of_one_solver():
     assert [name for name, ability in KERNEL_SOLVERS.items() if ability.streams] == ["lasvm"]
     assert hasattr(KernelPegasosClassifier, "partial_fit")
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/solvers.md", "docs/online.md"]
+)
+def test_files_and_commands_that_a_page_names_are_there(page):
+    text = (tables.ROOT / page).read_text(encoding="utf-8")
+    files = re.findall(r"(?:docs|examples|bench|papers|tests)/[\w/.-]*\w\.(?:py|md|png|bib)", text)
+    modules = re.findall(r"python -m ((?:bench|papers|tests)[\w.]*\w)", text)
+    files += [f"{name.replace('.', '/')}.py" for name in modules]
+    missing = [
+        name
+        for name in files
+        if not (tables.ROOT / name).exists()
+        and not (tables.ROOT / name.removesuffix(".py") / "__main__.py").exists()
+    ]
+    assert missing == []
