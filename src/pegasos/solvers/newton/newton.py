@@ -20,7 +20,7 @@ Many rows begin with a tenth of them, or what a joint model needs, drawn at rand
 are too few for that, with a larger lam (`path`). Several models run side by side, each at its own
 pace; those that are far ahead of the last wait for it. A joint loss is one model with K outputs and
 (d + 1) K unknowns (`joint_envelope`, `joint_hessian`); where these are many, steps are quasi-Newton
-(`quasi_newton`).
+(`quasi_newton`); where its classes can be separated, C need not be large (`separation`).
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
          Lasso problems. SIAM J. Optimization 28(1), 2018.
@@ -50,12 +50,20 @@ from pegasos.solvers.newton.model import (
     NARROWER,
     PATIENCE,
     Model,
+    is_large,
     narrow,
     relative_gap,
     step,
 )
 from pegasos.solvers.newton.passes import write_scores
 from pegasos.solvers.newton.path import first_lam, next_lam
+from pegasos.solvers.newton.separation import (
+    NEAR,
+    begin_again,
+    is_separated,
+    separating_lam,
+    shrink,
+)
 from pegasos.solvers.offsets import part, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
@@ -141,8 +149,9 @@ class Newton(Options, Solver):
         each(improve, behind.tolist(), at_once(problem))
         gap = float(state.gaps.max())
         if is_first and is_near(state, gap):
-            state.lam = next_lam(state.lam, problem.lam)
-            state.gaps[:] = np.inf
+            fall(problem, state, gap)
+        elif is_one and not is_first and not is_large(problem, state.models[0]):
+            seek_separation(problem, state)
         return Advance(shape(problem.rows)[0], not is_first, gap)
 
     def iterate(
@@ -160,6 +169,28 @@ class Newton(Options, Solver):
 def is_near(state: NewtonState, gap: float) -> bool:
     """Whether a first problem is solved well enough, or as well as it will be."""
     return gap <= FIRST_GAP or max(model.steps for model in state.models) >= PATIENCE
+
+
+def fall(problem: Problem, state: NewtonState, gap: float) -> None:
+    """Go on to the next lam; to the last at once if classes are separated, and well enough."""
+    lam = next_lam(state.lam, problem.lam)
+    if is_joint(problem.costs.loss) and is_separated(state.models[0]):
+        model, lam = state.models[0], problem.lam
+        if gap > NEAR and model.steps < PATIENCE:
+            return
+        shrink(problem_of(seen(problem, state.centre), model), model, lam / state.lam)
+    state.lam = lam
+    state.gaps[:] = np.inf
+
+
+def seek_separation(problem: Problem, state: NewtonState) -> None:
+    """Go to a larger lam if a joint model seems to separate its classes (`separation`)."""
+    (model,) = state.models
+    lam = separating_lam(problem, state.columns, model)
+    if lam > state.lam:
+        state.lam = lam
+        begin_again(problem_of(seen(problem, state.centre), model), model)
+        state.gaps[:] = np.inf
 
 
 def one_by_one(costs: Costs) -> list[FloatArray]:

@@ -33,8 +33,13 @@ def first_lam(problem: Problem, columns: Columns, unit: float) -> float:
     is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic)
     if d < WIDE or n < MANY * d or is_smooth or is_joint(problem.costs.loss):
         return problem.lam
+    return problem.lam * max(1.0, kappa_of(problem, columns, unit) / KAPPA)
+
+
+def kappa_of(problem: Problem, columns: Columns, unit: float) -> float:
+    """Return R^2 / (lam S unit): what the losses can mean beside the penalty."""
     square = float(np.sum(columns.scale[columns.reach > CONSTANT] ** 2))
-    return max(problem.lam, square / (KAPPA * problem.S * unit))
+    return square / (problem.lam * problem.S * unit)
 
 
 def next_lam(lam: float, last: float) -> float:
