@@ -1,5 +1,6 @@
 """Shared by all tests: skips, the settings of property tests, small random problems."""
 
+import gc
 import os
 import signal
 from typing import NamedTuple
@@ -15,6 +16,10 @@ from pegasos.problem.objective import make_problem
 
 os.environ.setdefault("PEGASOS_QUIET", "1")  # no word about compiling
 
+# The compiler makes millions of small objects: looking for cycles among them after every 700, in
+# memory that holds the modules and tests for ever, took a seventh of its time.
+gc.set_threshold(100_000, 50, 50)
+
 settings.register_profile("pegasos", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("pegasos")
 
@@ -23,6 +28,10 @@ settings.load_profile("pegasos")
 def same_seeds():
     """What random_state=None draws from begins every test alike: no test fails by chance."""
     np.random.seed(0)  # noqa: NPY002 (the generator that check_random_state(None) takes)
+
+
+def pytest_collection_finish():
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

@@ -19,11 +19,12 @@ import numpy as np
 import pytest
 from llvmlite.ir import IRBuilder
 
+OPTIONS = ("_nrt", "forceinline", "no_cfunc_wrapper")
 INSTRUCTIONS = ("prefetch", "larger", "power of two", "sum in registers", "sum of rows")
 
 
 def without_options():
-    for name in ("_nrt", "forceinline"):
+    for name in OPTIONS:
         holder = next(
             kind for kind in numba.core.cpu.CPUTargetOptions.__mro__ if name in vars(kind)
         )
@@ -66,7 +67,7 @@ def without_instance_class():
 
 
 REMOVALS = {
-    "options": (without_options, {"the option _nrt", "the option forceinline"}),
+    "options": (without_options, {f"the option {name}" for name in OPTIONS}),
     "caching": (without_caching, {"the classes of the disk cache"}),
     "subclasses of caches": (
         without_subclasses_of_caches, {"the classes of the disk cache"},

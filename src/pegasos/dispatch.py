@@ -22,7 +22,7 @@ from numba.extending import overload
 
 from pegasos.disk_cache import keep_on_disk
 from pegasos.numba_private.compiler_lock import fork_only_between_compilations
-from pegasos.numba_private.options import INLINED, UNCOUNTED
+from pegasos.numba_private.options import INLINED, PLAIN, UNCOUNTED
 from pegasos.numba_private.tags import class_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -82,7 +82,7 @@ def by_tag(stub: F) -> Any:
 
 def compiled(function: F) -> Any:
     """Compile a function: cached on disk if possible, GIL released, no fast-math."""
-    return _cached(function, {})
+    return _cached(function, PLAIN)
 
 
 def kernel(function: F) -> Any:
@@ -96,7 +96,7 @@ def kernel(function: F) -> Any:
 
 def inlined(function: F) -> Any:
     """Compile a helper into the loop that calls it; it allocates nothing, as `kernel`."""
-    return numba.njit(nogil=True, **INLINED)(function)
+    return _helper(function, INLINED)
 
 
 def apart(function: F) -> Any:
@@ -104,22 +104,40 @@ def apart(function: F) -> Any:
 
     It allocates nothing, as `inlined`.
     """
-    return numba.njit(nogil=True, **UNCOUNTED)(function)
+    return _helper(function, UNCOUNTED)
 
 
 def reordering_sums(function: F) -> Any:
     """Inline a helper whose sums may be reordered, so that they vectorise; IEEE otherwise."""
-    return numba.njit(nogil=True, fastmath={"reassoc", "contract"}, **INLINED)(function)
+    return _helper(function, {"fastmath": {"reassoc", "contract"}, **INLINED})
 
 
 def contracting(function: F) -> Any:
     """Inline a helper whose products and sums may be fused where a processor can; IEEE else."""
-    return numba.njit(nogil=True, fastmath={"contract"}, **INLINED)(function)
+    return _helper(function, {"fastmath": {"contract"}, **INLINED})
 
 
 def dividing(function: F) -> Any:
     """Inline a helper whose divisors are never 0: without a test for it, loops vectorise."""
-    return numba.njit(nogil=True, error_model="numpy", **INLINED)(function)
+    return _helper(function, {"error_model": "numpy", **INLINED})
+
+
+def _helper(function: F, options: dict[str, Any]) -> Any:
+    """Compile a function for loops that call it; by itself only if Python calls it, as tests do.
+
+    What turns Python's arguments into Numba's, and back, takes as long to compile as the helper.
+    """
+    alone = numba.njit(nogil=True, **options)(function)
+    if alone is function:  # NUMBA_DISABLE_JIT
+        return function
+
+    @functools.wraps(function)
+    def helper(*arguments: Any) -> Any:
+        return alone(*arguments)
+
+    helper.py_func = function  # type: ignore[attr-defined]
+    overload(helper, strict=False, jit_options=options)(lambda *arguments: function)
+    return helper
 
 
 def _cached(function: F, options: dict[str, bool]) -> Any:

@@ -118,4 +118,4 @@ def test_joint_models_of_cruel_data_claim_what_is_true(name, loss, bias):
 def test_joint_models_of_cruel_weights_claim_what_is_true(name, loss, bias):
     X, y = rows(1)
     s = (y != 2) * 1.0 if WEIGHTS[name] is None else WEIGHTS[name](len(y))
-    check(sparse.csr_array(X.astype(np.float32)), y, s, bias, {"loss": loss})
+    check(sparse.csr_array(X), y, s, bias, {"loss": loss})

@@ -37,8 +37,16 @@ def test_no_strips_where_they_would_take_too_much():
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("of_values", [np.float32, np.float64, np.int8, np.uint16])
-@pytest.mark.parametrize("of_indices", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("of_values", "of_indices"),
+    [
+        (np.float32, np.int32),
+        (np.float64, np.int32),
+        (np.float64, np.int64),
+        (np.int8, np.int32),
+        (np.uint16, np.int64),
+    ],
+)
 @pytest.mark.parametrize("most", [0, PLENTY])
 @pytest.mark.parametrize("q", [1, 48, 130])
 def test_sparse_products_equal_those_of_dense_matrices(q, most, of_indices, of_values, dtype):

@@ -1,6 +1,6 @@
 """All that is used of Numba's insides, each kind in a module of its own with a plain substitute.
 
-    options        `_nrt=False`, `forceinline`       without: loops count references, and are slower
+    options        `_nrt`, `forceinline` and others  without: loops count references, and are slower
     caching        the classes of the disk cache     without: `cache=True`, in Numba's folders only
     events         `numba.core.event`                without: compiling is part of a fit's time
     intrinsics     instructions, in terms of LLVM    without: plain loops; same results

@@ -1,8 +1,9 @@
 """Options of `numba.njit` that its documentation does not list.
 
 `_nrt=False` (Numba 0.13) leaves out what counts references to arrays. `forceinline` (0.53) puts a
-function into the one that calls it. Numba asks which options there are when it compiles, too late
-to do without: they are looked up where it will look.
+function into the one that calls it. `no_cfunc_wrapper` (0.46) leaves out an entrance for callers
+that are handed a function as an argument: nobody is, and it has to be compiled. Numba asks which
+options there are when it compiles, too late to do without: they are looked up where it will look.
 """
 
 from __future__ import annotations
@@ -26,5 +27,6 @@ def _known(wanted: dict[str, bool]) -> dict[str, Any]:
     return found
 
 
-UNCOUNTED = _known({"_nrt": False})
+PLAIN = _known({"no_cfunc_wrapper": True})
+UNCOUNTED = PLAIN | _known({"_nrt": False})
 INLINED = _known({"forceinline": True}) | UNCOUNTED

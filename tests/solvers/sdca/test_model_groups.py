@@ -5,6 +5,7 @@ import pytest
 
 from pegasos import parallel
 from pegasos.certificate.stopping import Stopping
+from pegasos.data.rows import as_rows
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import VALUES_PER_CALL
 from pegasos.solve import solve
@@ -77,7 +78,7 @@ def test_a_group_that_is_certified_early_takes_fewer_passes():
     Y[:, 0] = np.sign(drawn.X[:, 0] + 1e-9)  # easy: one feature decides
     X = drawn.X.copy()
     X[:, 0] += 3.0 * np.sign(X[:, 0])
-    rows = drawn.problem.rows._replace(X=X)
+    rows = as_rows(X)
     problem = of_columns(drawn.problem._replace(rows=rows), Y)
     end = solve(problem, SDCA(shrinking=False), Stopping(tol=1e-6, max_iter=20_000))
     assert end.certificate.relative_gap <= 1e-6

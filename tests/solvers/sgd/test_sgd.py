@@ -231,7 +231,12 @@ def test_single_precision_equals_the_transcription(kind):
         t += 1.0
     assert state.V.dtype == np.float32
     np.testing.assert_array_equal(state.V[:, 0], a)
-    several = draw(Hinge(), 10, kind=kind, K=2, bias="free")
+
+
+@pytest.mark.fast
+def test_several_models_in_single_precision_are_near_those_in_double():
+    several = draw(Hinge(), 10, K=2, bias="free")
+    solver = SGD(precision="single", output="last")
     exact = solve(several.problem, SGD(output="last"), Stopping(tol=1e-9, max_iter=5))
     found = solve(several.problem, solver, Stopping(tol=1e-9, max_iter=5))
     np.testing.assert_allclose(found.W, exact.W, rtol=1e-3, atol=1e-4)
