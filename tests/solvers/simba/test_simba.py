@@ -134,4 +134,6 @@ def test_a_run_ends_after_just_the_steps_asked_for():
     drawn = draw(Hinge(), 3, n=200, d=6, bias="none", lam=0.05)
     run = solve(drawn.problem, SIMBA(steps=200), Stopping(tol=1e-6, max_steps=77))
     assert run.certificate.reason == "max_steps was reached"
-    assert run.certificate.rows_visited == 77
+    solver = SIMBA(steps=200)
+    state = solver.start(drawn.problem, 0, None)
+    assert solver.advance_by(drawn.problem, state, 7).rows_visited == 7
