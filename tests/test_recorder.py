@@ -362,6 +362,7 @@ def test_a_fit_ended_by_max_steps_says_what_to_do():
         ({"record": Recorder([0.5])}, r"steps of a Recorder .* got \[0.5\]"),
         ({"record": Recorder(7)}, r"steps of a Recorder .* got 7"),
         ({"record": Recorder([1], [[1.0]])}, "Recorder has X_test without y_test; give both"),
+        ({"record": Recorder([1], clock="sun")}, 'clock of a Recorder must be "wall" or "cpu"'),
         ({"record": Recorder([1], None, [1.0])}, "Recorder has y_test without X_test; give both"),
         ({"max_steps": 0}, "max_steps must be a whole number, 1 or more; got max_steps=0"),
         ({"max_steps": 2.5}, "max_steps must be a whole number, 1 or more; got max_steps=2.5"),

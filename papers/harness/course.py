@@ -1,7 +1,7 @@
 """A solver step by step: its current iterate at chosen steps, as the papers draw it.
 
-Nothing is tuned and nothing is kept but what the method itself hands out then. Seconds are those of
-the steps: without compiling, certificates and records (`pegasos.Recorder`).
+Nothing is tuned and nothing is kept but what the method itself hands out then. Seconds are CPU
+seconds of the steps: without compiling, certificates and records (`pegasos.Recorder`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def course(
     given = {
         "solver": solver, "lam": lam, "bias": bias, "tol": FINEST, "max_iter": 10**9,
         "max_steps": max(steps), "max_time": max_time, "random_state": seed,
-        "record": Recorder(steps, split.X_test, split.y_test),
+        "record": Recorder(steps, split.X_test, split.y_test, clock="cpu"),
     }  # fmt: skip
     if gamma is not None or kernel != "rbf":
         model = KernelPegasosClassifier(kernel=kernel, gamma=gamma or 1.0, **given)

@@ -37,8 +37,8 @@ def run(scale: Scale, report: Report) -> None:
     figure, axes = panels(1, 1)
     points = list(zip(one.seconds, best.suboptimality(one.objective), strict=True))
     lines(axes[0, 0], {"Pegasos": points})
-    finish(axes[0, 0], split.label, "seconds", "P - P*", logarithmic="xy")
-    report.figure(figure, "Suboptimality against seconds, k = 1")
+    finish(axes[0, 0], split.label, "CPU seconds", "P - P*", logarithmic="xy")
+    report.figure(figure, "Suboptimality against CPU seconds, k = 1")
     report.judge("seconds", {"less than 5 s": seconds < 5.0}, f"{seconds:.3g} s ({steps}).")
 
 

@@ -41,7 +41,7 @@ def share(found: Runs, method: str, other: str, is_error: bool) -> float:
 def run(scale: Scale, report: Report) -> None:
     """Draw both rows of panels and judge."""
     all_runs = runs(scale)
-    report.figure(draw(all_runs), "Suboptimality (top) and test error in % (bottom), seconds")
+    report.figure(draw(all_runs), "Suboptimality (top) and test error in % (bottom), CPU seconds")
     for claim, is_error in (("suboptimality", False), ("error", True)):
         shares = {
             f"{method} on {name}": share(found, method, "SVM-Perf", is_error)

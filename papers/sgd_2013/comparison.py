@@ -93,7 +93,9 @@ def compare(methods: Any, C: float, scale: Scale, report: Report) -> dict[str, d
         split = SETS[name](scale)
         rows.append([f"{split.label}, {split.n:,} rows", *map(str, found[name].values())])
         report.say("  ".join([name, *(f"{m} {a}" for m, a in found[name].items())]))
-    caption = f"C = {C:g}: seconds (passes) to a relative accuracy of {ACCURACY}; -: not reached"
+    caption = (
+        f"C = {C:g}: CPU seconds (passes) to a relative accuracy of {ACCURACY}; -: not reached"
+    )
     report.table(["set", *methods], rows, caption)
     return found
 

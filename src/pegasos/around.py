@@ -52,7 +52,8 @@ class Around:
         self.interrupts = interrupts or Interrupts()
         self.recording = recording or Recording([])
         self.compilation = compilation_for(loss, self.watch)
-        self._begin, self._open = time.perf_counter(), ExitStack()
+        self.clock = time.process_time if self.recording.counts_cpu else time.perf_counter
+        self._begin, self._open = self.clock(), ExitStack()
 
     def __enter__(self) -> Around:
         for part in (self.interrupts, self.watch, self.compilation):
@@ -64,4 +65,4 @@ class Around:
 
     def seconds(self) -> float:
         """Return the seconds since the beginning, without those spent compiling."""
-        return time.perf_counter() - self._begin - self.compilation.seconds
+        return self.clock() - self._begin - self.compilation.seconds

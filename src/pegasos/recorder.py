@@ -29,10 +29,12 @@ class Recorder:
     """Record what a fit's model is worth after chosen numbers of steps: `records_` of estimators.
 
     A step is what the solver's paper calls one: a row, a mini-batch (Pegasos), a pair (SMO). Of
-    solvers that work on many rows at once ("newton", "svm_perf", "ocas", "simba" by its rounds,
-    "lasvm", "decomposition" with larger working sets; "sdca" on large sparse data), the first model
-    at or after a chosen step is recorded. The objective is that of the `C` given, also where a
-    solver is given another measure and certifies its own problem (`lam_`).
+    solvers that work on many rows at once, the first model at or after a chosen step is recorded,
+    and `max_steps` is reached or passed: "newton", "svm_perf" and "ocas" by whole passes, where a
+    row is a step; "lasvm" by its portions of an epoch; "decomposition" with larger working sets;
+    "sdca" on large sparse data. "simba" has new weights after each of its rounds only. The
+    objective is that of the `C` given, also where a solver is given another measure and certifies
+    its own problem (`lam_`).
 
     Parameters
     ----------
@@ -40,6 +42,9 @@ class Recorder:
         Numbers of steps after which to record; 0 is the model to begin with.
     X_test, y_test : array-like, optional
         Rows and labels (targets) that the model is tested on at every record.
+    clock : {"wall", "cpu"}, default="wall"
+        What `seconds` are, and those of `max_time`: of a clock, or of the process on all cores,
+        which other programs disturb less.
 
     Examples
     --------
@@ -62,12 +67,17 @@ class Recorder:
     steps: Sequence[int]
     X_test: Any = field(default=None, repr=False)
     y_test: Any = field(default=None, repr=False)
+    clock: str = "wall"
 
     def check(self) -> None:
         """Refuse options that make no sense, whatever the data."""
         for name, other in (("X_test", "y_test"), ("y_test", "X_test")):
             if getattr(self, name) is not None and getattr(self, other) is None:
                 raise InvalidParameter(f"Recorder has {name} without {other}; give both or none.")
+        if self.clock not in ("wall", "cpu"):
+            raise InvalidParameter(
+                f'clock of a Recorder must be "wall" or "cpu"; got {self.clock!r}.'
+            )
         try:
             known = np.asarray(self.steps)
             is_good = known.ndim == 1 and known.dtype.kind in "iu" and len(known) > 0
@@ -109,8 +119,11 @@ class Moment:
 class Recording:
     """The records of one run: what to record, and when."""
 
-    def __init__(self, steps: Sequence[int], test: HeldOut | None = None) -> None:
+    def __init__(
+        self, steps: Sequence[int], test: HeldOut | None = None, clock: str = "wall"
+    ) -> None:
         self.steps, self.test = sorted({int(step) for step in steps}), test
+        self.counts_cpu = clock == "cpu"
 
     def next_after(self, step: int) -> float:
         """Return the first chosen step beyond this one; infinity if there is none."""

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from pegasos import CustomLoss
 from pegasos.online import row_costs
-from pegasos.online.hindsight import dual_steps, write_bounds, write_gains
 from pegasos.online.row_sums import add_rows, each_loss, scores_of, write_slopes
+from pegasos.online.saddle import dual_steps, write_bounds, write_gains
 from pegasos.problem import losses
 
 pytestmark = pytest.mark.fast

@@ -82,6 +82,35 @@ def test_a_wrong_gradient_fails_the_tangent_test(value, gradient, says):
         check_cost(CustomCost(value, gradient), 3)
 
 
+@pytest.mark.parametrize(("value", "gradient", "says"), WRONG)
+def test_a_learner_notices_a_wrong_gradient_by_itself(value, gradient, says):
+    learner = Learner(rule_named("sgd", radius=1.0), 3)
+    learner.state.w[:] = [0.3, -0.2, 0.1]  # w = 0 may be a kink of the cost
+    with pytest.raises(InvalidParameter, match=says):
+        learner.see(CustomCost(value, gradient))
+    assert learner.steps == 0
+
+
+def test_a_learner_tests_the_first_costs_and_fewer_and_fewer_later():
+    asked = []
+
+    def value(w):
+        asked.append(learner.steps)
+        return w @ w
+
+    learner = Learner(rule_named("sgd", radius=1.0), 3)
+    for _ in range(40):
+        learner.see(CustomCost(value, lambda w: 2.0 * w))
+    assert [t for t in range(40) if asked.count(t) > 1] == [0, 1, 2, 3, 4, 8, 16, 32]
+    asked.clear()
+    X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
+    costs = row_costs(X, y)
+    assert Learner(rule_named("pgd", radius=1.0), 3).see(costs.full()) == 1.0
+    learner.state.sums[:] = 0.0  # as if nothing had been seen
+    edge = CustomCost(lambda w: np.inf if w @ w > 1.0 else w @ w, lambda w: 2.0 * w)
+    learner.see(edge)  # a cost that is no number outside the set
+
+
 def test_a_cost_with_less_penalty_than_it_says_fails_the_tangent_test():
     def value(w):
         return abs(w).sum() + 0.5 * (w @ w)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pegasos.errors import InvalidData
+from pegasos.errors import InvalidData, ToleranceNotReached
 from pegasos.online import (
     Box,
     CustomCost,
@@ -100,6 +100,32 @@ def test_the_best_fixed_point_of_every_set_is_found(within, loss, lam):
     assert costs.full().value(found.u) <= found.upper
 
 
+UNITS = 10.0 ** np.array([-3.0, 0.0, 3.0, -3.0, 0.0, 3.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("within", [L2Ball(2.0), L1Ball(4.0)])
+@pytest.mark.parametrize(("loss", "lam"), [("hinge", 0.0), ("hinge", 1e-3), ("logistic", 0.0)])
+@pytest.mark.parametrize("wide", [1000, 1], ids=["newton", "first-order"])
+def test_columns_in_any_units_are_no_obstacle(within, loss, lam, wide, monkeypatch):
+    monkeypatch.setattr("pegasos.online.hindsight.WIDE", wide)
+    X, y, _, _, _ = stream(5)
+    shares = np.full(len(y), 1 / len(y))
+    best = optimum(X * UNITS, y, loss, lam, shares, within)
+    costs = row_costs(X * UNITS, y, loss=loss, lam=lam)
+    found = best_fixed_point(costs, within, shares, np.zeros(8), max_iter=20_000)
+    assert found.lower - ROUNDING <= best <= found.upper + ROUNDING
+    assert found.upper - found.lower <= 1e-3 * found.upper
+    assert costs.full().value(found.u) <= found.upper
+
+
+def test_bounds_farther_apart_than_asked_for_are_told():
+    X, y, _, _, _ = stream(5)
+    costs, shares = row_costs(X * UNITS, y), np.full(len(y), 1 / len(y))
+    with pytest.warns(ToleranceNotReached, match="of it apart where tol=0.001.*Raise tol"):
+        best_fixed_point(costs, L2Ball(1.0), shares, np.zeros(8), max_iter=1)
+
+
+@pytest.mark.filterwarnings("ignore::pegasos.errors.ToleranceNotReached")
 def test_without_a_bound_or_a_penalty_only_losses_that_are_not_negative_are_known():
     X, y, _, _, _ = stream(5)
     shares = np.full(len(y), 1 / len(y))

@@ -28,7 +28,7 @@ def recording_for(
     if recorder is None:
         return None
     if recorder.X_test is None:
-        return Recording(recorder.steps)
+        return Recording(recorder.steps, clock=recorder.clock)
     rows = checked_rows(estimator, recorder.X_test, reset=False)
     y = recorder.y_test
     if labels is None:
@@ -42,7 +42,7 @@ def recording_for(
         )
     costs = Costs(problem.costs.loss, Y, Weights(np.ones(1), 0))
     wrong = errors(labels, np.asarray(y), Y)
-    return Recording(recorder.steps, HeldOut(_seen(problem, rows), costs, wrong))
+    return Recording(recorder.steps, HeldOut(_seen(problem, rows), costs, wrong), recorder.clock)
 
 
 def _seen(problem: Problem, rows: Any) -> Any:

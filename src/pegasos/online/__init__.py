@@ -6,12 +6,13 @@ interval that is proven to hold the regret. `docs/online.md` tells which one whe
 """
 
 from pegasos.online.costs import Cost, CustomCost, RowCosts, row_costs
-from pegasos.online.hindsight import Hindsight, best_fixed_point
+from pegasos.online.hindsight import best_fixed_point
 from pegasos.online.learner import Learner
 from pegasos.online.mirror_maps import Entropy, Euclidean, PNorm, p_for
 from pegasos.online.presets import PRESETS, rule_named
 from pegasos.online.regret import Regret
 from pegasos.online.rules import AdaGrad, Lazy, Mirror
+from pegasos.online.saddle import Hindsight
 from pegasos.online.sets import Box, Everywhere, L1Ball, L2Ball, Simplex, nearest
 from pegasos.online.steps import StepSize, constant, inverse_root, strongly_convex
 from pegasos.online.tangents import check_cost

@@ -11,7 +11,7 @@ import numpy as np
 
 from pegasos.data.rows import CsrRows, FloatArray, stored_values
 from pegasos.errors import InvalidData, InvalidParameter
-from pegasos.online.costs import Cost, RowCosts
+from pegasos.online.costs import Cost, RowCosts, is_built_in
 from pegasos.online.hindsight import best_fixed_point
 from pegasos.online.mirror_maps import Euclidean
 from pegasos.online.passes import dense_pass, scaled_pass, sparse_pass
@@ -34,7 +34,7 @@ from pegasos.online.tally import (
     length,
     new_state,
 )
-from pegasos.online.tangents import checked_answer, checked_penalty
+from pegasos.online.tangents import check_along, checked_answer, checked_penalty, is_tested
 from pegasos.problem.objective import VALUES_PER_CALL
 
 CONTRADICTION = 1e-9  # of the bounds: more than what users' own functions may round
@@ -114,10 +114,16 @@ class Learner:
         return int(self.state.sums[STEPS])
 
     def see(self, cost: Cost) -> float:
-        """Be shown a cost, pay for the point played, and move; return what was paid."""
+        """Be shown a cost, pay for the point played, and move; return what was paid.
+
+        A cost of one's own is held against its tangent near by: at the first five calls and at
+        those after 8, 16, 32, ... others, four more values each (`check_cost` tests more).
+        """
         w, memory, total, pull, sums, room, _ = self.state
         f, g = checked_answer(cost, w)
         lam = checked_penalty(cost)
+        if is_tested(self.steps) and not is_built_in(cost):
+            check_along(cost, w, f, g, lam, self.steps)
         own, square = g - lam * w, inner(w, w)
         product = inner(own, w)
         size = abs(f) + 0.5 * lam * square + inner(np.abs(own), np.abs(w))

@@ -1,7 +1,8 @@
 """The tangent test of a cost: whether it is convex and its gradient is its gradient.
 
 Certified regret rests on tangents lying below the cost. Here tangents at random points are compared
-with the cost at others, far away and on both sides close by.
+with the cost at others, far away and on both sides close by. `check_cost` does so at leisure; a
+learner tries a few points near those it plays, at its first costs and at fewer and fewer later.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pegasos.online.sets import Everywhere, checked_set, nearest
 from pegasos.problem.scaling import is_number, shown
 
 POINTS = 12
+FIRST = 5  # costs that a learner tests in any case
 NEAR = 1e-4  # distance of the nearest points that are compared
 
 
@@ -55,10 +57,38 @@ def check_cost(cost: Any, d: int, within: Any = None, seed: int = 0) -> None:
         around = [nearest(within, w + sign * v) for v in nearby for sign in (-1.0, 1.0)]
         for u in [*points, *around]:
             height, _ = checked_answer(cost, u)
-            rise = float(g @ (u - w) + 0.5 * lam * ((u - w) @ (u - w)))
-            excess = f + rise - height
-            if excess > 1e-9 * (abs(f) + abs(height) + abs(rise)) + 1e-12:
-                raise InvalidParameter(_blame(cost, w, u, excess))
+            check_tangent(cost, w, f, g, lam, u, height)
+
+
+def is_tested(steps: int) -> bool:
+    """Whether the cost seen after so many is tested: the first few, then those at powers of 2."""
+    return steps < FIRST or steps & (steps - 1) == 0
+
+
+def check_along(cost: Any, w: FloatArray, f: float, g: FloatArray, lam: float, seed: int) -> None:
+    """Refuse a cost whose tangent at w, of height f and slope g, exceeds it at a point near by.
+
+    Two directions, both ways: against the gradient and at random. The points may be outside the
+    set; where the cost is no number there, nothing is said.
+    """
+    random = np.random.default_rng(seed).standard_normal(len(w))
+    step = NEAR * (1.0 + float(np.linalg.norm(w)))
+    for v in (g, random):
+        along = step / (float(np.linalg.norm(v)) or 1.0) * v
+        for u in (w - along, w + along):
+            height = np.asarray(cost.value(u.copy()), dtype=np.float64)
+            if height.shape == () and np.isfinite(height):
+                check_tangent(cost, w, f, g, lam, u, float(height))
+
+
+def check_tangent(
+    cost: Any, w: FloatArray, f: float, g: FloatArray, lam: float, u: FloatArray, height: float
+) -> None:
+    """Refuse a cost that at u is less, `height`, than its tangent at w says."""
+    rise = float(g @ (u - w) + 0.5 * lam * ((u - w) @ (u - w)))
+    excess = f + rise - height
+    if excess > 1e-9 * (abs(f) + abs(height) + abs(rise)) + 1e-12:
+        raise InvalidParameter(_blame(cost, w, u, excess))
 
 
 def checked_answer(cost: Any, w: FloatArray) -> tuple[float, FloatArray]:

@@ -128,3 +128,12 @@ def test_a_given_nu_is_kept_and_float32_rows_are_taken():
     model = PegasosClassifier(solver=SIMBA(steps=500), random_state=0)
     model.fit(drawn.X, drawn.y[:, 0])  # ends by itself: nothing to warn of
     assert model.score(drawn.X, drawn.y[:, 0]) > 0.6
+
+
+def test_a_run_ends_after_just_the_steps_asked_for():
+    drawn = draw(Hinge(), 3, n=200, d=6, bias="none", lam=0.05)
+    run = solve(drawn.problem, SIMBA(steps=200), Stopping(tol=1e-6, max_steps=77))
+    assert run.certificate.reason == "max_steps was reached"
+    solver = SIMBA(steps=200)
+    state = solver.start(drawn.problem, 0, None)
+    assert solver.advance_by(drawn.problem, state, 7).rows_visited == 7

@@ -176,9 +176,14 @@ class SIMBA(Options, Solver):
         return max(1, self.steps * 2 ** max(0, round_ - 1) // 2 ** (ROUNDS - 1))
 
     def advance(self, problem: Problem, state: SimbaState) -> Advance:
+        return self.advance_by(problem, state, self._length(state.round))
+
+    def advance_by(self, problem: Problem, state: SimbaState, most: int) -> Advance:
+        """Advance by at most so many steps; weights are those of the last complete round."""
         problem, (n, d) = seen(problem, state.centre), shape(problem.rows)
         T = self._length(state.round)
-        now = min(T - state.done, max(1, VALUES_PER_CALL // (4 * (n + d) * len(state.nu))))
+        at_once = max(1, VALUES_PER_CALL // (4 * (n + d) * len(state.nu)))
+        now = min(T - state.done, at_once, most)
         for k, walk in enumerate(state.walks):
             rates = Rates(
                 1.0 / math.sqrt(2.0 * T), math.sqrt(math.log(max(2, n)) / T), n * state.nu[k],
