@@ -76,9 +76,12 @@ def test_stopping_rows_have_no_curvature_and_answer_on_the_way(monkeypatch):
     found = stopping_rows(problem, stopped, h, 0.5)
     np.testing.assert_array_equal(found, np.flatnonzero(rises(1.0)))
     monkeypatch.setattr(parts, "MOST", 2)
+    monkeypatch.setattr(parts, "MAJORITY", 0.0)
     found = stopping_rows(problem, stopped, h, 0.02)  # then 0.16, and a whole step
     expected = [np.argsort(-rises(u))[: min(2, np.sum(rises(u) > 0.0))] for u in (0.16, 1.0)]
     np.testing.assert_array_equal(found, np.unique(np.concatenate(expected)))
+    monkeypatch.setattr(parts, "MAJORITY", 1.0)  # many would have to be heard
+    assert len(stopping_rows(problem, stopped, h, 0.5)) == 0
     assert len(stopping_rows(problem, stopped, h, 1.0)) == 0
 
 

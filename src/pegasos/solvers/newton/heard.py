@@ -33,6 +33,7 @@ from pegasos.solvers.newton.envelope import Smoothing
 from pegasos.solvers.newton.passes import parts_of_scores
 
 MOST = 48  # rows that are heard for one length of the way: those that stop the step most there
+MAJORITY = 0.5  # of what all rows do to stop it that these must do: few rows are to be heard
 FURTHER = 8.0  # times the way that a step went: the next length, until it is a whole step
 SHORTEST = 1e-4  # the first length, at least, over FURTHER
 SWEEPS = 300  # over these rows, at most
@@ -116,7 +117,7 @@ def stopping_rows(problem: Problem, stopped: Stopped, h: FloatArray, u: float) -
     """Return the numbers of those rows without curvature h that stop a step most, ascending.
 
     It went no further than u: rows that stop it soon after that are among them and, as these will
-    be held, those that would stop it later.
+    be held, those that would stop it later. None, if it takes many rows to stop it soon.
     """
     rises, found, u = np.empty(len(stopped.Z)), [], max(u, SHORTEST)
     while u < 1.0:
@@ -125,7 +126,10 @@ def stopping_rows(problem: Problem, stopped: Stopped, h: FloatArray, u: float) -
         each(write, parts_of_scores(problem))
         rows = np.flatnonzero(rises > 0.0)
         if len(rows) > MOST:
+            total = rises[rows].sum()
             rows = rows[np.argsort(-rises[rows], kind="stable")[:MOST]]
+            if not found and rises[rows].sum() < MAJORITY * total:
+                break
         found.append(rows)
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
