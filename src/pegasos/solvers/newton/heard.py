@@ -119,7 +119,8 @@ def stopping_rows(problem: Problem, stopped: Stopped, h: FloatArray, u: float) -
     It went no further than u: rows that stop it soon after that are among them and, as these will
     be held, those that would stop it later. None, if it takes many rows to stop it soon.
     """
-    rises, found, u = np.empty(len(stopped.Z)), [], max(u, SHORTEST)
+    rises, u = np.empty(len(stopped.Z)), max(u, SHORTEST)
+    found: list[Any] = []
     while u < 1.0:
         u = min(1.0, FURTHER * u)
         write = partial(write_rises, problem.costs, stopped, h, u, rises)

@@ -23,7 +23,7 @@ from pegasos.solvers.newton.joint_hessian import answering
 WIDE = 256  # columns from which Hessians are what takes long,
 MANY = 50  # with so many rows per column; fewer can often be separated, at any lam in another way
 KAPPA = 10.0  # at the first lam
-FALL, LAST_FALL = 1000.0, 1000.0  # factors between one lam and the next, and before the last
+FALL, LAST_FALL = 100.0, 1000.0  # factors between one lam and the next, and before the last
 ROWS = 6  # per column that stand for all that answer
 
 
