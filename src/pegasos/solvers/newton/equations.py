@@ -94,13 +94,20 @@ def lacking_of(terms: Terms, columns: Columns, diagonal: FloatArray, G: FloatArr
 
 def solved(H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float) -> FloatArray:
     """Solve (H + diag(lacking + damping)) p = g; rounding may ask for more damping."""
+    return factored(H, g, lacking, damping)[1]
+
+
+def factored(
+    H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same and, before it, the Cholesky factor of the matrix, as LAPACK has it."""
     diagonal = H.diagonal() + lacking
     while True:
         M = H.copy()
         M.flat[:: len(M) + 1] = diagonal + damping
-        _, p, info = dposv(M.T, g, lower=1, overwrite_a=1)
+        factor, p, info = dposv(M.T, g, lower=1, overwrite_a=1)
         if info == 0 and np.isfinite(p).all():
-            return np.asarray(p)
+            return factor, np.asarray(p)
         damping = 10.0 * max(damping, 1e-16 * float(H.diagonal().max()), 1e-300)
 
 

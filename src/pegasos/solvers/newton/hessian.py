@@ -22,7 +22,8 @@ BLOCK = 1024  # rows that BLAS multiplies at a time
 PARTS = 8  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
 FAR = 1e5  # deviations that a mean may be from 0 for products to be centred afterwards
-WIDE = 256  # columns from which blocks are multiplied in single precision: steps need no more
+WIDE = 256  # columns from which blocks are multiplied in single precision: steps need no more,
+FEW = 2  # unless so few rows per column answer: H is nearly singular then
 SPARSE = 8.0  # products that BLAS adds up in the time of one of a compressed row
 
 
@@ -34,13 +35,14 @@ def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
     shares = ranges(len(chosen), max(BLOCK, -(-len(chosen) // most)))
     sums = np.zeros((max(1, len(shares)), d + 1, d + 1))
     adds_up = _adds_up(problem, columns)
+    kind = np.float32 if d >= WIDE and len(chosen) > FEW * d else np.float64
 
     def add(part: int) -> None:
         first, last = shares[part]
         if adds_up:
             add_products(problem.rows, chosen[first:last], h, sums[part])
             return
-        block = np.empty((min(BLOCK, last - first), d + 1), np.float32 if d >= WIDE else np.float64)
+        block = np.empty((min(BLOCK, last - first), d + 1), kind)
         for start, stop in ranges(last - first, BLOCK):
             some = chosen[first + start : first + stop]
             filled = block[: len(some)]

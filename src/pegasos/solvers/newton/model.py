@@ -16,12 +16,13 @@ from pegasos.solvers.newton.equations import (
     Place,
     add_penalty,
     bias,
+    factored,
     lacking_of,
     rest_and_square,
-    solved,
     terms_of,
     write_gradient,
 )
+from pegasos.solvers.newton.heard import Stopped, nobody, settled, stopping_rows, with_more
 from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.joint_direction import joint_direction
 from pegasos.solvers.newton.line_search import known_at_0, search
@@ -47,6 +48,8 @@ EASED = 0.06  # the factor on it after a long one, which elsewhere is 0.25
 ROWS_PER_WEIGHT = 30  # from which no weights separate the rows: long steps lead nowhere;
 ROWS_PER_WEIGHT_KINKED = 100  # one model and a loss with a kink, which would be slowed down by it
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
+LONG, ROUNDS = 0.5, 4  # a way on which rows are heard: more of them if it is shorter, so often
+ENOUGH_HEARD = 0.03  # what such a way, too, is to be tried again below
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDENINGS = 3, 12
 WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are known
@@ -145,30 +148,64 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     h = curvatures_of(problem, model.smoothing, model.Z, model.A)
     # All that slopes along the way would tell of a joint loss there is rounding.
     is_at_rounding = not may_widen and model.q == 0.0 and is_joint(problem.costs.loss)
-    p, c, u = way(problem, columns, model, h, searches=not is_at_rounding)
-    was_short = u < SHORT
-    if was_short and not is_large(problem, model):
-        # rows that did not answer where it began stopped it: they are to be heard
+    P, factor = solution(problem, columns, model, h)
+    p, c, u = way(problem, columns, model, P, searches=not is_at_rounding)
+    was_short, enough = u < SHORT, SHORT
+    if was_short and factor is not None:
+        found = way_with_heard(problem, columns, model, h, factor, P[:, 0], u)
+        if found is not None:
+            (p, c, u), enough = found, ENOUGH_HEARD
+    if u < enough and not is_large(problem, model):
+        # rows that hardly answered where it began stopped it: let them answer as they do further on
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
-        p, c, u = way(problem, columns, model, h)
+        p, c, u = way(problem, columns, model, solution(problem, columns, model, h)[0])
     model.w += u * p
     model.b = model.b + u * c
     model.steps += 1
     model.damping = next_damping(problem, model, u, was_short=was_short)
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
     model.move(problem, u)
-    fails = model.failures >= FAILURES
+    is_too_thin = enough < SHORT and model.steps == 1 and model.narrowings > 0
+    fails = model.failures >= (1 if is_too_thin else FAILURES)
     if may_widen and (fails or is_stiff(model)) and model.widenings < WIDENINGS:
         widen(problem, model)
 
 
 def way(
-    problem: Problem, columns: Columns, model: Model, h: FloatArray, *, searches: bool = True
+    problem: Problem, columns: Columns, model: Model, P: FloatArray, *, searches: bool = True
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return directions of w and b for curvatures h, and how far to go; D holds their scores."""
-    p, c = direction(problem, columns, model, h)
+    """Return directions of w and b for a solution P, and how far to go; D holds their scores."""
+    p, c = unscaled(columns, model, P)
     write_scores(problem, p, c, model.D)
     return p, c, line_search(problem, columns, model, p, c) if searches else 1.0
+
+
+def way_with_heard(
+    problem: Problem,
+    columns: Columns,
+    model: Model,
+    h: FloatArray,
+    factor: FloatArray,
+    p: FloatArray,
+    u: float,
+) -> tuple[FloatArray, FloatArray, float] | None:
+    """Return a way on which rows that stopped the step p after u are heard; None: there are none.
+
+    D holds the scores of that step, then those of the way.
+    """
+    found, heard = None, nobody(len(p))
+    stopped = Stopped(model.smoothing, model.Z, model.A, model.D)
+    for _ in range(ROUNDS):
+        rows = stopping_rows(problem, stopped, h, u)
+        rows = rows[~np.isin(rows, heard.chosen)]
+        if len(rows) == 0:
+            break
+        heard = with_more(problem, columns, factor, heard, rows)
+        P = settled(problem, stopped, heard, p)[:, None]
+        *_, u = found = way(problem, columns, model, P)
+        if u >= LONG:
+            break
+    return found
 
 
 def next_damping(problem: Problem, model: Model, u: float, *, was_short: bool) -> float:
@@ -209,7 +246,23 @@ def widen(problem: Problem, model: Model) -> None:
 def direction(
     problem: Problem, columns: Columns, model: Model, h: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Solve H p = -gradient in standardised columns; return the directions of w (d, K) and b."""
+    """Return the directions of w (d, K) and b for curvatures h."""
+    return unscaled(columns, model, solution(problem, columns, model, h)[0])
+
+
+def unscaled(columns: Columns, model: Model, P: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the directions of w (d, K) and b that a solution P stands for."""
+    d, K = model.w.shape
+    return P[:d] / columns.scale[:, None], P[d] if len(P) > d else np.zeros(K)
+
+
+def solution(
+    problem: Problem, columns: Columns, model: Model, h: FloatArray
+) -> tuple[FloatArray, FloatArray | None]:
+    """Solve H P = -gradient in standardised columns, (size, K); also return the factor of H.
+
+    The latter is for one output.
+    """
     terms, (d, K) = terms_of(problem, model.unit), model.w.shape
     G = np.empty((d + 1, K))
     write_gradient(terms, columns, model.place, G)
@@ -229,8 +282,9 @@ def direction(
         H = hessian(problem, columns, h)
         add_penalty(terms, columns, H)
         lacking = lacking_of(terms, columns, H.diagonal()[:, None], G)[:size, 0]
-        P = solved(H[:size, :size], -G[:size, 0], lacking, damping)[:, None]
-    return P[:d] / columns.scale[:, None], P[d] if size > d else np.zeros(K)
+        factor, p = factored(H[:size, :size], -G[:size, 0], lacking, damping)
+        return p[:, None], factor
+    return P, None
 
 
 def is_large(problem: Problem, model: Model) -> bool:
