@@ -147,7 +147,7 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     is_at_rounding = not may_widen and model.q == 0.0 and is_joint(problem.costs.loss)
     p, c, u = way(problem, columns, model, h, searches=not is_at_rounding)
     was_short = u < SHORT
-    if was_short and not is_large(problem, model):
+    if 0.0 < u < SHORT and not is_large(problem, model):
         # rows that did not answer where it began stopped it: they are to be heard
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
         p, c, u = way(problem, columns, model, h)
