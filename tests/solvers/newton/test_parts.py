@@ -144,7 +144,7 @@ def test_quick_passes_of_the_logistic_loss_are_those_of_its_functions(part, monk
     _, s, problem = posed(np.asarray, loss=Logistic())
     y, rng = problem.costs.Y[:, 0], np.random.default_rng(3)
     Z, D, A = 9.0 * rng.standard_normal((40, 1)), rng.standard_normal((40, 1)), rng.random((40, 1))
-    Z[:2], before, u = [[800.0], [-800.0]], A[:, 0].copy(), 0.7
+    Z[:2], before, u = [[600.0], [-600.0]], A[:, 0].copy(), 0.7
     z, d = Z[:, 0] + u * D[:, 0], D[:, 0].copy()
     c = y / (1.0 + np.exp(y * z))
     smoothing = Smoothing(np.zeros((40, 1)), 0.0)
