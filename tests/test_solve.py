@@ -161,6 +161,17 @@ def test_a_solver_that_knows_its_gap_ends_once_rounding_rules(loss):
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_a_solver_that_knows_its_gap_is_certified_once_if_it_ends_soon(bias):
+    diary, limits = Diary(), Stopping(tol=1e-3, wish=1e-22, wish_epochs=1000)
+    posed = problem(loss=Logistic(), bias=bias)
+    solution = solve(posed, Newton(), limits, watch=diary)
+    assert solution.outcome is Outcome.TOLERANCE
+    assert len(diary.records) <= 2
+    assert solution.certificate.epochs <= 12
+
+
+@pytest.mark.fast
 def test_certificates_get_rarer_as_epochs_pass():
     diary = Diary()
     solve(problem(), SDCA(shrinking=False), Stopping(tol=1e-15, max_iter=300), watch=diary)

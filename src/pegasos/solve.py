@@ -19,7 +19,7 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.leads import unknown_biases
 from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
-from pegasos.certificate.schedule import Schedule
+from pegasos.certificate.schedule import PAUSE, Schedule
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
@@ -205,7 +205,7 @@ class Run:
         must_stop = self.around.watch.epoch(self.epochs, self.model)
         outcome = None
         if not self._is_stale():
-            outcome = self._is_good_enough()
+            outcome = self._is_good_enough(estimate)
             self.schedule.learn_from(estimate, self.trace.records[-1].relative_gap)
             outcome = outcome or self._reconsidered()
         outcome = outcome or self._stalled(estimate)
@@ -229,6 +229,8 @@ class Run:
         if not self.solver.estimates_exactly or self.epochs >= limits.wish_epochs:
             return None
         is_over = self.schedule.has_stalled(self.epochs, estimate, limits.tol)
+        if is_over and not self.judge.has_judged:
+            self.certify()
         return Outcome.TOLERANCE if is_over and self._is_within_tol() else None
 
     def _is_within_tol(self) -> bool:
@@ -242,7 +244,10 @@ class Run:
             return estimate <= self._target()
         of = self.epochs, estimate, self._target()
         if self.solver.estimates_exactly:
-            return self.schedule.is_due_if_exact(*of, self.judge.has_judged, self._is_within_tol())
+            # Labels may be settled early, and kernel values turn out to be too coarse.
+            may_wait = self.stopping.rule == "gap" and not geometry(self.problem.rows).is_expansion
+            known = self.judge.has_judged, self._is_within_tol()
+            return self.schedule.is_due_if_exact(*of, *known, PAUSE if may_wait else 1)
         return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:
@@ -367,10 +372,10 @@ class Run:
         limits = self.stopping
         return limits.wish if self.epochs < limits.wish_epochs else limits.tol
 
-    def _is_good_enough(self) -> Outcome | None:
+    def _is_good_enough(self, estimate: float) -> Outcome | None:
         limits = self.stopping
         gap = self.judge.relative_gap().max()
-        if gap <= limits.tol and (gap <= self._target() or self._is_rounding()):
+        if gap <= limits.tol and (gap <= self._target() or self._is_rounding(estimate)):
             return Outcome.TOLERANCE
         if gap > limits.tol and self.solver.estimates_exactly and self.judge.is_blurred(limits.tol):
             return Outcome.BLURRED
@@ -390,9 +395,13 @@ class Run:
         known = ball(self.judge.problem, self.judge)
         return float(known.settled(self.problem.rows, self.around.decided).mean())
 
-    def _is_rounding(self) -> bool:
-        """Whether the gap, without the room for rounding, is as wished or no longer falls."""
-        if self.bare_gaps[-1] <= self._target():
+    def _is_rounding(self, estimate: float) -> bool:
+        """Whether the gap, without the room for rounding, is as wished or no longer falls.
+
+        A solver that knows its gap may know it to more digits than the terms of a certificate have.
+        """
+        is_known = self.solver.estimates_exactly and estimate <= self._target()
+        if is_known or self.bare_gaps[-1] <= self._target():
             return True
         unit = np.finfo(float_type(self.problem.rows)).eps
         recent = self.bare_gaps[-1 - STALLED_CERTIFICATES :]

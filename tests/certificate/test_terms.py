@@ -17,6 +17,7 @@ from pegasos.certificate.terms import (
     Radius,
     rooms,
     sums_of_terms,
+    terms_of,
 )
 from pegasos.data.rows import as_rows
 from pegasos.problem.bias import untouched
@@ -25,14 +26,13 @@ from pegasos.problem.losses import (
     Hinge,
     Logistic,
     SquaredHinge,
+    gain,
     gap_term,
     lower,
     upper,
     value,
 )
 from pegasos.problem.objective import make_problem
-
-ROOMS = getattr(rooms, "py_func", rooms)
 
 
 @pytest.mark.fast
@@ -43,10 +43,29 @@ def test_no_score_within_its_error_has_a_larger_loss_or_gap_term(loss):
         y, z = float(rng.choice([-1.0, 1.0])), float(rng.normal(0.0, 1.5))
         low, high = max(-2.0, lower(loss, y)), min(2.0, upper(loss, y))
         a, r = float(rng.uniform(low, high)), float(rng.exponential(0.3))
-        of_value, of_gap = ROOMS(loss, z, a, r, y)
+        gap, own, v, of_value, of_gap = terms_of(loss, z, a, r, y)
+        assert (of_value, of_gap) == pytest.approx(rooms(loss, z, a, r, y), rel=1e-9, abs=1e-12)
+        assert gap == pytest.approx(gap_term(loss, z, a, y), rel=1e-12, abs=1e-14)
+        assert (own, v) == pytest.approx((gain(loss, a, y), value(loss, z, y)), rel=1e-14)
         for t in (z - r, z - 0.5 * r, z + 0.5 * r, z + r):
             assert value(loss, t, y) <= value(loss, z, y) + of_value + 1e-12
             assert gap_term(loss, t, a, y) <= gap_term(loss, z, a, y) + of_gap + 1e-12
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("r", [1e-15, 1e-9, 1e-4])
+def test_rooms_of_the_logistic_loss_are_hardly_larger_than_what_they_bound(r):
+    rng, EPS = np.random.default_rng(2), terms.EPS
+    for _ in range(200):
+        y, z, b = float(rng.choice([-1.0, 1.0])), float(rng.normal(0.0, 20.0)), float(rng.random())
+        b = float(rng.choice([b, 1.0 / (1.0 + np.exp(y * z))]))  # at the slope, too
+        m, t = np.longdouble(y * z), np.longdouble(r)
+        v, up, down = (np.log1p(np.exp(-x)) for x in (m, m + t, m - t))
+        exact = down - v, max(0.0, up - v + b * t, down - v - b * t)
+        for found, true in zip(rooms(Logistic(), z, y * b, r, y), exact, strict=True):
+            digits = 8.0 * np.finfo(np.longdouble).eps * (1.0 + abs(m))  # that differences have
+            assert found >= true - digits
+            assert found <= true + 3.0 * r * r + 40.0 * EPS * r + digits
 
 
 @pytest.mark.parametrize("target", [0.1, 0.3, 1.3])

@@ -20,7 +20,7 @@ from pegasos.problem.joint_losses import (
     own_class,
 )
 from pegasos.problem.losses import gain
-from pegasos.problem.objective import Problem, weight
+from pegasos.problem.objective import Problem, Weights, weight
 from pegasos.problem.scores import Extent
 
 
@@ -87,7 +87,10 @@ def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
         write_feasible(problem.costs, A, balance, scratch)
         W = space.combination(problem, scratch)
         totals = np.zeros((3, K))
-        add_gains(problem.costs, scratch, totals)
+        if len(candidates) > 1:
+            add_gains(problem.costs, scratch, totals)
+        else:  # gains are to choose by
+            write_sums(problem.costs.weights, scratch, totals)
         beta = problem.bias_scale * totals[1] / (problem.lam * problem.S)
         error = space.weights_error(problem, W, totals[2], means.extent)
         error = lengths(problem.costs.loss, error)
@@ -103,6 +106,16 @@ def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
         ):
             np.copyto(into, new, where=better)
     return best[1]
+
+
+def write_sums(weights: Weights, A: FloatArray, sums: FloatArray) -> None:
+    """Write the sums of s_i a_i and |s_i a_i| into the last rows of `sums`; A is left as |a|."""
+    for row in (1, 2):
+        if weights.mask:
+            np.einsum("i,ik->k", weights.values, A, out=sums[row])
+        else:
+            np.multiply(A.sum(axis=0), weights.values[0], out=sums[row])
+        np.abs(A, out=A)
 
 
 @compiled

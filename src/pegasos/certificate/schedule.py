@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
-MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another
+MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another,
+PAUSE = 5  # after so many epochs: a fit that ends sooner is certified once
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
@@ -25,6 +26,7 @@ class Schedule:
     next_hint: int = 1  # the epoch from which a certificate is due if hinted at
     hint: float = 2.0  # an estimate may be this many times the target to be worth checking
     estimate: float = float("inf")  # the solver's last one
+    milestone: int = 0  # the epoch that it was of, if exact
     least: float = float("inf")  # the smallest of those that are exact,
     least_at: int = 0  # and the epoch it was of
 
@@ -33,8 +35,9 @@ class Schedule:
         return epochs >= (self.next_hint if self._is_hinted(estimate, target) else self.next_check)
 
     def is_due_if_exact(
-        self, epochs: int, estimate: float, target: float, has_judged: bool, is_proven: bool
-    ) -> bool:
+        self, epochs: int, estimate: float, target: float, has_judged: bool, is_proven: bool,
+        pause: int = PAUSE,
+    ) -> bool:  # fmt: skip
         """Whether one is due of a solver that knows its gap as well as a certificate does.
 
         That is when it is done and, for the history, once in a while before, until what was asked
@@ -42,9 +45,10 @@ class Schedule:
         """
         waits = has_judged and epochs < self.next_hint
         fell = not is_proven and estimate <= MILESTONE * self.estimate < np.inf
-        due = fell or (estimate <= 0.9 * target and not waits)
+        is_done = estimate <= 0.9 * target and not waits
+        due = is_done or (fell and epochs >= self.milestone + pause)
         if due or not np.isfinite(self.estimate):
-            self.estimate = estimate
+            self.estimate, self.milestone = estimate, epochs
         return due
 
     def _is_hinted(self, estimate: float, target: float) -> bool:
@@ -81,4 +85,4 @@ class Schedule:
 
     def forget_estimate(self, epochs: int) -> None:
         """Go on with another run, whose estimates are its own."""
-        self.estimate, self.next_hint = float("inf"), epochs + 1
+        self.estimate, self.milestone, self.next_hint = float("inf"), epochs, epochs + 1

@@ -6,6 +6,7 @@ have an implementation for each.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled, inlined
 from pegasos.parallel import each, ranges
 from pegasos.problem.bias import Balance, feasible, write_feasible_row
-from pegasos.problem.gap import add_gap, add_joint_gap
+from pegasos.problem.gap import GAIN, GAP, add_joint_gap
 from pegasos.problem.joint_losses import (
     for_joint_losses,
     joint_value,
@@ -22,7 +23,7 @@ from pegasos.problem.joint_losses import (
     probability,
 )
 from pegasos.problem.joint_rounding import joint_rooms, joint_size, joint_spread
-from pegasos.problem.losses import value
+from pegasos.problem.losses import Logistic, entropy, gain, gap_term, sigmoid, value
 from pegasos.problem.objective import Costs, weight
 from pegasos.problem.row_slopes import write_minus_slopes
 
@@ -30,7 +31,7 @@ EPS = float(np.finfo(np.float64).eps)
 # Rows of the sums over all rows of the data, after those of `problem.gap`.
 VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS, SPREAD = range(3, 11)
 ROWS_OF_SUMS = 11
-PARTS, NUMBERS = 16, 20_000  # threads take at most so many parts, of at least so many dual numbers
+PARTS, NUMBERS = 16, 10_000  # threads take at most so many parts, of at least so many dual numbers
 
 
 class Radius(NamedTuple):
@@ -71,6 +72,11 @@ def write_row_room(loss: Any, costs: Any, judged: Any, i: int, row: Any, out: An
     """Write what rounding of the scores of row i may add to its part of the gap into out[i]."""
 
 
+def spans_of(n: int, K: int) -> list[tuple[int, int]]:
+    """Split n rows of K dual numbers among threads, in a fixed way."""
+    return ranges(n, max(1, -(-n // PARTS), NUMBERS // K))
+
+
 def sums_of_terms(costs: Costs, judged: Judged) -> FloatArray:
     """Return the sums over all rows of what they have of the gap and the losses, (ROWS_OF_SUMS, K).
 
@@ -78,9 +84,8 @@ def sums_of_terms(costs: Costs, judged: Judged) -> FloatArray:
     `BALANCE` + `LOST` is sum_i s_i a_i to twice the digits. Rows are split in a fixed way: the bits
     are the same on any number of cores.
     """
-    n, K = judged.A.shape
-    spans = ranges(n, max(1, -(-n // PARTS), NUMBERS // K))
-    sums = np.zeros((len(spans), ROWS_OF_SUMS, K))
+    spans = spans_of(*judged.A.shape)
+    sums = np.zeros((len(spans), ROWS_OF_SUMS, judged.A.shape[1]))
     each(lambda p: add_terms(costs, judged, spans[p], sums[p]), range(len(spans)))
     total = sums[0]
     for part in sums[1:]:
@@ -131,9 +136,9 @@ def _(loss, costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
         y, z = costs.Y[i, k], Z[i, k] + b[k]
         a = feasible(costs, A, i, k, balance)
         r = error_of(radius, i, k, z, b[k], y)
-        add_gap(costs, i, k, z, a, sums)
-        v = value(loss, z, y)
-        of_value, of_gap = rooms(loss, z, a, r, y)
+        gap, own, v, of_value, of_gap = terms_of(loss, z, a, r, y)
+        sums[GAP, k] += s * gap
+        sums[GAIN, k] += s * own
         sums[VALUE, k] += s * v
         sums[VALUE_ROOM, k] += s * of_value
         sums[GAP_ROOM, k] += s * of_gap
@@ -151,12 +156,53 @@ def add_exactly(sums, k, c):  # type: ignore[no-untyped-def]
     sums[LOST, k] += (before - (sums[BALANCE, k] - part)) + (c - part)
 
 
-@inlined
-def rooms(loss, z, a, r, y):  # type: ignore[no-untyped-def]
+@by_tag
+def rooms(loss: Any, z: float, a: float, r: float, y: float) -> Any:
     """Return how much larger loss and gap term may be within r of score z: at one of the ends."""
+
+
+@rooms.otherwise
+def _rooms(loss, z, a, r, y):  # type: ignore[no-untyped-def]
     v = value(loss, z, y)
     up, down = value(loss, z + r, y) - v, value(loss, z - r, y) - v
     return max(0.0, up, down), max(0.0, up + a * r, down - a * r)
+
+
+@rooms.register(Logistic)
+def _(loss, z, a, r, y):  # type: ignore[no-untyped-def]
+    return logistic_rooms(sigmoid(-y * z), y * a, r)
+
+
+@inlined
+def logistic_rooms(p, b, r):  # type: ignore[no-untyped-def]
+    """Bound the same of the logistic loss, which falls by p = sigmoid(-y z) per unit of y z.
+
+    Within r, p changes by a factor between exp(-r) and exp(r), and the loss is convex.
+    """
+    most = min(1.0, p * (1.0 + 2.0 * r + 16.0 * EPS)) if r < 1.0 else 1.0
+    least = max(0.0, p * (1.0 - r - 16.0 * EPS))
+    return r * most, max(0.0, r * (most - b), r * (b - least))
+
+
+@by_tag
+def terms_of(loss: Any, z: float, a: float, r: float, y: float) -> Any:
+    """Return gap term, gain and loss of a row, and the `rooms` of its score."""
+
+
+@terms_of.otherwise
+def _(loss, z, a, r, y):  # type: ignore[no-untyped-def]
+    of_value, of_gap = rooms(loss, z, a, r, y)
+    return gap_term(loss, z, a, y), gain(loss, a, y), value(loss, z, y), of_value, of_gap
+
+
+@terms_of.register(Logistic)
+def _(loss, z, a, r, y):  # type: ignore[no-untyped-def]
+    b, m = y * a, y * z  # as in `losses`, but exponential and logarithms are taken once
+    e, own = math.exp(-abs(m)), entropy(b)
+    least = math.log1p(e)
+    gap = max(0.0, least + (b * m if m > 0.0 else (b - 1.0) * m) - own)
+    of_value, of_gap = logistic_rooms((e if m >= 0.0 else 1.0) / (1.0 + e), b, r)
+    return gap, own, max(-m, 0.0) + least, of_value, of_gap
 
 
 @write_row_room.otherwise

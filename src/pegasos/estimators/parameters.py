@@ -72,7 +72,7 @@ def checked_limits(estimator: Any) -> Limits:
     if not isinstance(estimator.verbose, bool | int | np.integer) or estimator.verbose < 0:
         raise InvalidParameter(f"verbose must be 0 or 1; got {estimator.verbose!r}.")
     one_of(estimator.on_interrupt, "on_interrupt", ("keep", "raise"))
-    seeded(estimator.random_state)
+    check_seed(estimator.random_state)
     return Limits(
         tol=float(estimator.tol),
         max_iter=None if estimator.max_iter is None else int(estimator.max_iter),
@@ -130,6 +130,13 @@ def seeded(random_state: Any) -> Any:
             "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; got "
             f"random_state={shown(random_state)}."
         ) from None
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no seed; a whole number is one without being tried, which takes a while."""
+    is_whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if not is_whole or not 0 <= random_state < 2**32:
+        seeded(random_state)
 
 
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> None:

@@ -35,7 +35,7 @@ from pegasos.solvers.sdca.linear import SDCA
 
 SIDE_BY_SIDE = 0.3  # of the first model's time: what each further one takes in SDCA
 ANSWERS = 0.2  # the part of the rows that answers Newton's method, for a loss with a kink
-RUNS, RUN = 32, 64  # runs of rows that tell how long rows are
+RUNS, RUN = 16, 128  # runs of rows that tell how long rows are
 MOST_COLUMNS = 4000  # for Newton's method
 MOST_MEMORY = 4.0  # of the rows' own, or
 SOME_MEMORY = 500e6  # bytes: what Newton's five numbers per row and model may take
@@ -96,12 +96,12 @@ def facts_of(problem: Problem) -> Facts:
 def mean_square(problem: Problem) -> float:
     """Return the mean square length of some rows, seen from their mean if the bias is free."""
     n, _ = shape(problem.rows)
-    squares, s = np.zeros(n), np.zeros(n)
+    squares, s, weights = np.zeros(n), np.zeros(n), weights_of(problem, slice(None))
     starts = np.unique(np.linspace(0, n - RUN, RUNS).astype(int)) if n > RUNS * RUN else [0]
     for start in starts:
         run = slice(start, start + RUN if n > RUNS * RUN else n)
         square_norms(problem.rows, run.start, run.stop, squares)
-        s[run] = weights_of(problem, run)
+        s[run] = weights[run]
     if not s.any():
         return 0.0
     total = float(s @ squares / s.sum())

@@ -11,7 +11,7 @@ from pegasos.problem.objective import make_problem
 from pegasos.solvers.newton import hessian as products
 from pegasos.solvers.newton import passes
 from pegasos.solvers.newton.columns import Columns, columns_of
-from pegasos.solvers.newton.envelope import Smoothing, unit_of
+from pegasos.solvers.newton.envelope import BALANCE, VALUE, Smoothing, slopes_along, unit_of
 from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.line_search import FLAT, Function, Line, search
 from pegasos.solvers.newton.model import (
@@ -136,6 +136,27 @@ def test_distance_and_objective_are_those_of_rows_as_they_are(bias, container):
     losses = np.maximum(0.0, 1.0 - problem.costs.Y[:, 0] * (X @ model.w[:, 0] + b)) ** 2
     found = rest_and_primal(seen, state.columns, model)
     np.testing.assert_allclose(found, [rest, s @ losses / S + 0.005 * square])
+
+
+@pytest.mark.parametrize("part", [10, 10**6])
+def test_quick_passes_of_the_logistic_loss_are_those_of_its_functions(part, monkeypatch):
+    monkeypatch.setattr(passes, "PART", part)
+    _, s, problem = posed(np.asarray, loss=Logistic())
+    y, rng = problem.costs.Y[:, 0], np.random.default_rng(3)
+    Z, D, A = 9.0 * rng.standard_normal((40, 1)), rng.standard_normal((40, 1)), rng.random((40, 1))
+    Z[:2], before, u = [[600.0], [-600.0]], A[:, 0].copy(), 0.7
+    z, d = Z[:, 0] + u * D[:, 0], D[:, 0].copy()
+    c = y / (1.0 + np.exp(y * z))
+    smoothing = Smoothing(np.zeros((40, 1)), 0.0)
+    found = slopes_along(problem.costs, smoothing, Z, D, u, (5, 40))
+    h = np.abs(c) * (1.0 - np.abs(c))
+    np.testing.assert_allclose(found, [-(s * c * d)[5:].sum(), (s * h * d * d)[5:].sum()])
+    sums, _ = passes.move_rows(problem, smoothing, Z, A, D, u)
+    np.testing.assert_allclose(Z[:, 0], z, rtol=1e-15)
+    np.testing.assert_allclose(A[:, 0], c, rtol=1e-14)
+    np.testing.assert_allclose(D[:, 0], c - before, atol=1e-15)
+    np.testing.assert_allclose(sums[VALUE, 0], (s * np.logaddexp(0.0, -y * z)).sum())
+    np.testing.assert_allclose(sums[BALANCE, 0], (s * c).sum())
 
 
 @pytest.mark.parametrize("part", [10, 10**6])

@@ -16,6 +16,7 @@ import numpy as np
 
 from pegasos.data.rows import CsrRows, DenseRows, FloatArray, shape
 from pegasos.dispatch import by_tag, compiled
+from pegasos.problem.logarithm import quotient
 from pegasos.problem.objective import Problem, add_combination, blocks, weight
 
 CONSTANT = 1e-10  # of |m_j|: a smaller deviation is rounding
@@ -100,7 +101,7 @@ def _(rows, i, columns, c, out):  # type: ignore[no-untyped-def]
     m, scale, _ = columns
     d = len(m)
     for j in range(d):
-        out[j] = c * ((rows.X[i, j] - m[j]) / scale[j])
+        out[j] = c * quotient(rows.X[i, j] - m[j], scale[j])
     out[d] = c
 
 

@@ -6,7 +6,8 @@ Its slope in z is -c, its curvature `response` (docs/mathematics.md, section 15)
 is feasible for the true loss: each step of the method has a true certificate. With q = 0, for
 losses that are smooth already, e is the loss itself and c minus its slope.
 
-All arrays of rows are (n, 1): one model.
+All arrays of rows are (n, 1): one model. The logistic loss itself has quicker passes
+(`logistic_rows`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import by_tag, compiled, inlined
 from pegasos.problem.gap import add_gap
 from pegasos.problem.joint_losses import JointHinge
-from pegasos.problem.losses import dual_step, response, value
+from pegasos.problem.losses import Logistic, dual_step, response, value
 from pegasos.problem.objective import weight
+from pegasos.solvers.newton.logistic_rows import move_scores, slopes_at, sums_at
 
 GAP, _, _, VALUE, BALANCE = range(5)  # rows of the sums of `move`: those of `add_gap`, then ours
 ROWS_OF_SUMS = 5
@@ -36,14 +38,9 @@ class Smoothing(NamedTuple):
 @compiled
 def slopes_along(costs, smoothing, Z, D, u, span):  # type: ignore[no-untyped-def]
     """Return the sums of -s_i c_i d_i and s_i h_i d_i^2 at the scores Z + u D."""
-    (B, q), first, second = smoothing, 0.0, 0.0
-    for i in range(span[0], span[1]):
-        s, d, y = weight(costs.weights, i), D[i, 0], costs.Y[i, 0]
-        z = Z[i, 0] + u * d
-        c = dual_step(costs.loss, z, B[i, 0], q, y)
-        first -= s * c * d
-        second += s * response(costs.loss, z, B[i, 0], c, q, y) * d * d
-    return first, second
+    n = Z.size
+    lines = costs.Y.reshape(n), Z.reshape(n), D.reshape(n)
+    return slopes_of(costs.loss, costs, smoothing, lines, u, span)
 
 
 @compiled
@@ -52,16 +49,67 @@ def move(costs, smoothing, Z, A, D, u, span, sums):  # type: ignore[no-untyped-d
 
     Adds gap terms, values of the loss and s_i a_i to `sums`.
     """
-    B, q = smoothing
+    n = Z.size
+    lines = costs.Y.reshape(n), Z.reshape(n), A.reshape(n), D.reshape(n)
+    move_with(costs.loss, costs, smoothing, lines, u, span, sums)
+
+
+@by_tag
+def slopes_of(loss: Any, costs: Any, smoothing: Any, lines: Any, u: float, span: Any) -> Any:
+    """Do what `slopes_along` does; `lines` are y, Z and D, of shape (n,)."""
+
+
+@by_tag
+def move_with(
+    loss: Any, costs: Any, smoothing: Any, lines: Any, u: float, span: Any, sums: Any
+) -> None:
+    """Do what `move` does; `lines` are y, Z, A and D, of shape (n,)."""
+
+
+@slopes_of.otherwise
+def _slopes_row_by_row(loss, costs, smoothing, lines, u, span):  # type: ignore[no-untyped-def]
+    (B, q), (Y, Z, D), first, second = smoothing, lines, 0.0, 0.0
     for i in range(span[0], span[1]):
-        s, y = weight(costs.weights, i), costs.Y[i, 0]
-        z = Z[i, 0] + u * D[i, 0]
-        c = dual_step(costs.loss, z, B[i, 0], q, y)
-        Z[i, 0], D[i, 0], A[i, 0] = z, c - A[i, 0], c
+        s, d, y = weight(costs.weights, i), D[i], Y[i]
+        z = Z[i] + u * d
+        c = dual_step(loss, z, B[i, 0], q, y)
+        first -= s * c * d
+        second += s * response(loss, z, B[i, 0], c, q, y) * d * d
+    return first, second
+
+
+@move_with.otherwise
+def _move_row_by_row(loss, costs, smoothing, lines, u, span, sums):  # type: ignore[no-untyped-def]
+    (B, q), (Y, Z, A, D) = smoothing, lines
+    for i in range(span[0], span[1]):
+        s, y, z = weight(costs.weights, i), Y[i], Z[i] + u * D[i]
+        c = dual_step(loss, z, B[i, 0], q, y)
+        Z[i], D[i], A[i] = z, c - A[i], c
         if q > 0.0:  # at the slope of the loss itself the gap term is 0
             add_gap(costs, i, 0, z, c, sums)
-        sums[VALUE, 0] += s * value(costs.loss, z, y)
+        sums[VALUE, 0] += s * value(loss, z, y)
         sums[BALANCE, 0] += s * c
+
+
+slopes_row_by_row, move_row_by_row = inlined(_slopes_row_by_row), inlined(_move_row_by_row)
+
+
+@slopes_of.register(Logistic)
+def _slopes_of_logistic(loss, costs, smoothing, lines, u, span):  # type: ignore[no-untyped-def]
+    if smoothing.q > 0.0:
+        return slopes_row_by_row(loss, costs, smoothing, lines, u, span)
+    return slopes_at(lines, costs.weights, u, span)
+
+
+@move_with.register(Logistic)
+def _move_with_logistic(loss, costs, smoothing, lines, u, span, sums):  # type: ignore[no-untyped-def]
+    if smoothing.q > 0.0:
+        move_row_by_row(loss, costs, smoothing, lines, u, span, sums)
+    else:
+        move_scores(lines, u, span)
+        values, balance = sums_at(lines, costs.weights, span)
+        sums[VALUE, 0] += values
+        sums[BALANCE, 0] += balance
 
 
 @compiled

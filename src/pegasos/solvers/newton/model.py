@@ -151,11 +151,11 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     P, factor = solution(problem, columns, model, h)
     p, c, u = way(problem, columns, model, P, searches=not is_at_rounding)
     was_short, enough = u < SHORT, SHORT
-    if was_short and factor is not None:
+    if 0.0 < u < SHORT and factor is not None:
         found = way_with_heard(problem, columns, model, h, factor, P[:, 0], u)
         if found is not None:
             (p, c, u), enough = found, ENOUGH_HEARD
-    if u < enough and not is_large(problem, model):
+    if 0.0 < u < enough and not is_large(problem, model):
         # rows that hardly answered where it began stopped it: let them answer as they do further on
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
         p, c, u = way(problem, columns, model, solution(problem, columns, model, h)[0])

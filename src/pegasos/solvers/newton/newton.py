@@ -73,7 +73,8 @@ AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
 FIRST_PART = 10  # many rows begin with a tenth of them,
-ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model;
+ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model
+FIRST_PRODUCTS = 50_000_000  # and, of a smooth loss, their Hessian takes so many products;
 ROWS_PER_WEIGHT = 6  # a joint model, with so many if they are more,
 JOINT_PART = 4  # and at most a quarter of the rows
 FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian
@@ -287,6 +288,9 @@ def first_count(problem: Problem) -> int:
     """Return how many rows to begin with; 0 for all of them."""
     (n, d), K = shape(problem.rows), problem.costs.Y.shape[1]
     if not is_joint(problem.costs.loss):
+        is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic)
+        if is_smooth and n * d**2 < FIRST_PRODUCTS:  # few steps, all of them quick
+            return 0
         return n // FIRST_PART if n >= FIRST_PART * max(1000, ROWS_PER_COLUMN * d) else 0
     count = max(1000, n // FIRST_PART, ROWS_PER_WEIGHT * d * K)
     return count if d * K <= LARGE and JOINT_PART * count <= n else 0
