@@ -15,7 +15,7 @@ it: one row after another, none left out, at the lam that was asked for from the
 
 Shrinking: rows that sit at a bound and did not move at two visits running are left out of extra
 passes over the others, as many as take the time of one pass over all; every epoch ends with a pass
-over all rows, so a certificate never sees a row that was left out.
+over all rows. Large data tells its gap after every pass (`sampled_gap`): a run may end before that.
 
 From a cold start at a small lam the way may lead over larger ones (`continuation`). On large data
 threads take blocks of rows of one model (`cocoa`), or one of a few models each (`model_groups`).
@@ -82,6 +82,7 @@ from pegasos.solvers.sdca.model_groups import (
     columns_of_groups,
     of_columns,
 )
+from pegasos.solvers.sdca.sampled_gap import sampled_gap
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
 SAMPLED = 8  # one row in so many is asked for its part of the gap
@@ -251,10 +252,18 @@ class SDCA(Options, Solver):
             elif self.shrinking:  # about as many visits to active rows as a pass over all takes
                 active = max(1, int(np.count_nonzero(state.idle < IDLE_VISITS)))
                 state.extra_passes = min(EXTRA_PASSES, len(state.idle) // active - 1)
-        estimate = self._estimate(problem, state) if ends_epoch else np.nan
+        is_current = state.blocks is not None and self.shrinking
+        estimate = np.nan
+        if is_current and ends_pass:
+            place = int(state.random[0] >> np.uint64(32))
+            estimate = sampled_gap(problem, state.A, state.W, state.bias, place)
+        elif ends_epoch:
+            estimate = self._estimate(problem, state)
         if ends_epoch and change_lam(own, state, estimate):
             estimate = np.nan  # it was of another problem
-        return Advance(len(course.order), ends_epoch, estimate)
+        elif state.continuation.lam is not None:
+            estimate = np.nan
+        return Advance(len(course.order), ends_epoch, estimate, is_current=is_current)
 
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
         """Guess the relative gap from the rows met in the last pass; it lags behind."""
