@@ -187,20 +187,33 @@ class Run:
         self.steps += step.rows_visited if step.steps is None else step.steps
         self.rows_of_epoch = 0 if step.ends_epoch else self.rows_of_epoch + step.rows_visited
         self._record_step()
-        if step.ends_epoch:
-            self.epochs += 1
-            try:
-                outcome = self._after_epoch(step.estimate)
-            except Interrupted:
-                outcome = Outcome.INTERRUPT
+        self.epochs += step.ends_epoch
+        try:
+            if step.ends_epoch:
+                outcome = self._after_epoch(step.estimate, step.is_current)
+            elif step.is_current:
+                outcome = self._between_epochs(step.estimate)
+        except Interrupted:
+            outcome = Outcome.INTERRUPT
         self.outcome = outcome or (Outcome.DONE if step.is_done else self._limit())
         if self.outcome is None:
             passes = self.epochs + min(1.0, self.rows_of_epoch / self.n)
             self.around.watch.advanced(passes, self.seconds)
 
-    def _after_epoch(self, estimate: float) -> Outcome | None:
+    def _between_epochs(self, estimate: float) -> Outcome | None:
+        """Certify if the solver promises the end; the epoch that it is in then counts as one."""
+        is_hinted = estimate <= self._target()  # not if NaN
+        if not is_hinted or not self._is_due(estimate, True):
+            return None
+        self.epochs += 1
+        self.certify()
+        outcome = self._is_good_enough()
+        self.epochs -= outcome is None
+        return outcome
+
+    def _after_epoch(self, estimate: float, is_current: bool) -> Outcome | None:
         """Certify if a certificate is due, or if a watch asks for the model."""
-        if self._is_due(estimate):
+        if self._is_due(estimate, is_current):
             self.certify()
         must_stop = self.around.watch.epoch(self.epochs, self.model)
         outcome = None
@@ -238,11 +251,13 @@ class Run:
         is_within = self.judge.relative_gap().max() <= self.stopping.tol
         return bool(self.judge.has_judged and is_within)
 
-    def _is_due(self, estimate: float) -> bool:
+    def _is_due(self, estimate: float, is_current: bool) -> bool:
         """Whether a certificate is due."""
         if self.solver.waits_for_estimate and not np.isnan(estimate):
             return estimate <= self._target()
         of = self.epochs, estimate, self._target()
+        if is_current and not np.isnan(estimate):
+            return self.schedule.is_due_if_current(*of)
         if self.solver.estimates_exactly:
             # Labels may be settled early, and kernel values turn out to be too coarse.
             may_wait = self.stopping.rule == "gap" and not geometry(self.problem.rows).is_expansion

@@ -47,7 +47,7 @@ from pegasos.certificate.terms import (
 )
 from pegasos.data.rows import FloatArray
 from pegasos.kernel_matrix.scores import make_exact
-from pegasos.problem.bias import Balance, best_bias
+from pegasos.problem.bias import Balance, best_bias, best_regularized_bias
 from pegasos.problem.gap import GAIN, GAP
 from pegasos.problem.geometry import geometry, rounding_of_weights
 from pegasos.problem.joint_bias import centred_biases
@@ -55,6 +55,8 @@ from pegasos.problem.joint_losses import is_joint, lengths, models, summed
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from pegasos.problem.objective import Problem, blocks
 from pegasos.problem.scores import Offered, Scores, add_lengths, linear_scores, sharper
+
+MANY_ROWS = 32_768  # from which the best regularised bias is looked for
 
 
 class Point(NamedTuple):
@@ -112,6 +114,8 @@ def evaluate(
         b = offer.bias[0] - offer.bias[1] @ W
     if not offer.is_final:
         b = chosen_bias(problem, scored.Z, b, accuracy, bias_hint)
+    if offer.iterate is None and has_noisy_bias(problem):
+        b = regularized_bias(problem, scored.Z, b, accuracy)
     found = bounded(problem, offer, dual, W, b, scored)
     if is_hidden(found, target):
         spare = 0.5 * (target * found.primal - (found.gap - found.hidden))
@@ -150,6 +154,24 @@ def chosen_bias(
     hint = b if hint is None else hint
     outputs = range(Z.shape[1])
     return np.array([best_bias(problem, Z, k, float(hint[k]), accuracy) for k in outputs])
+
+
+def has_noisy_bias(problem: Problem) -> bool:
+    """Whether the regularised bias of w(a) is to be replaced by the best one for its scores.
+
+    It is a sum over all rows, which every step of a dual method moves: where rows are many, weights
+    are near the optimum long before it is.
+    """
+    space, n = geometry(problem.rows), len(problem.costs.Y)
+    is_large = n >= MANY_ROWS and not space.is_expansion
+    return problem.bias_scale > 0.0 and is_large and not is_joint(problem.costs.loss)
+
+
+def regularized_bias(problem: Problem, Z: FloatArray, b: FloatArray, accuracy: float) -> FloatArray:
+    """Return the best regularised biases for scores Z, near those of the dual point."""
+    outputs = range(Z.shape[1])
+    found = [best_regularized_bias(problem, Z, k, float(b[k]), accuracy) for k in outputs]
+    return np.where(np.isfinite(found), found, b)
 
 
 def bounded(

@@ -14,6 +14,8 @@ MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is
 PAUSE = 5  # after so many epochs: a fit that ends sooner is certified once
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
+SAMPLED = 0.85  # of the target: an estimate from a sample that promises a certificate
+CURRENT_WAITS = 2  # times the epochs to the next certificate, without a hint by such an estimate
 STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
 AT_ROUNDING, STALLED_AT_ROUNDING = 1e-13, 3  # the same for estimates below: epochs
 
@@ -33,6 +35,12 @@ class Schedule:
     def is_due(self, epochs: int, estimate: float, target: float) -> bool:
         """Whether a certificate is due, by the solver's own estimate or by the epochs behind."""
         return epochs >= (self.next_hint if self._is_hinted(estimate, target) else self.next_check)
+
+    def is_due_if_current(self, epochs: int, estimate: float, target: float) -> bool:
+        """Whether one is due by an estimate of the present state, which a sample of rows gave."""
+        self.estimate = estimate
+        is_hinted = 0.0 <= estimate <= SAMPLED * target
+        return epochs >= (self.next_hint if is_hinted else CURRENT_WAITS * self.next_check)
 
     def is_due_if_exact(
         self, epochs: int, estimate: float, target: float, has_judged: bool, is_proven: bool,

@@ -1,9 +1,10 @@
-"""The free bias: the best one for given weights, and dual points that allow for it.
+"""The bias: the best one for given weights, and dual points that allow for a free one.
 
 A free bias puts the constraint sum_i s_i a_i = 0 on the dual. Both questions here are roots of a
 monotone function of one number, found with passes over arrays already at hand:
 
     best bias        0 in  sum_i s_i slope(z_i + b)             [SSSC11] eq. (24)
+                     (plus lam S b / bias_scale^2 where it is regularised)
     balanced dual    0  =  sum_i s_i clip(a_i - theta)          the nearest feasible point
 """
 
@@ -23,6 +24,7 @@ from pegasos.problem.losses import lower, slope, upper
 from pegasos.problem.objective import Problem, weight
 
 REACH = 1e110  # how far a crossing is looked for: beyond all targets
+MANY = 32_768  # rows that tell nearly where the best bias is
 NEARLY_BALANCED = 1e-3  # sum_i s_i a_i against sum_i s_i |a_i|: below, projecting gains nothing
 
 
@@ -143,6 +145,22 @@ def best_bias(
     return left + 1.0 if math.isfinite(left) else right - 1.0 if math.isfinite(right) else start
 
 
+def best_regularized_bias(
+    problem: Problem, Z: FloatArray, k: int, start: float, accuracy: float
+) -> float:
+    """Minimise lam/2 (b / bias_scale)^2 plus the mean loss over the bias of model k.
+
+    Where rows are many, some tell where to begin.
+    """
+    costs, tilt = problem.costs, problem.lam * problem.S / problem.bias_scale**2
+    step = len(Z) // MANY
+    if step > 1 and not costs.weights.mask:
+        few = costs._replace(Y=np.ascontiguousarray(costs.Y[::step]))
+        some = Slopes(few, np.ascontiguousarray(Z[::step]), k, 0.0, tilt / step)
+        start = middle(find_bracket(some, start, accuracy * problem.S / step))
+    return middle(find_bracket(Slopes(costs, Z, k, 0.0, tilt), start, accuracy * problem.S))
+
+
 def balances(problem: Problem, A: FloatArray, scale: float) -> list[Balance]:
     """Two ways to make sum_i s_i a_i = 0: project, then trim; or trim the heavier sign alone.
 
@@ -198,7 +216,7 @@ def slopes_bracket(
     problem: Problem, Z: FloatArray, k: int, shift: float, start: float, area: float
 ) -> tuple[float, float]:
     """Find the bias of model k at which the sum of slopes, plus `shift`, crosses 0."""
-    curve = Slopes(problem.costs, Z, k, float(shift))
+    curve = Slopes(problem.costs, Z, k, float(shift), 0.0)
     low, high = find_bracket(curve, float(start), float(area))
     return low, high
 
@@ -210,12 +228,13 @@ class Function(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """sum_i s_i slope(Z[i, k] + b) + shift, as a function of the bias b."""
+    """sum_i s_i slope(Z[i, k] + b) + shift + tilt b, as a function of the bias b."""
 
     costs: Any
     Z: FloatArray
     k: int
     shift: float
+    tilt: float
 
 
 @by_tag
@@ -230,7 +249,7 @@ def _(curve, b):  # type: ignore[no-untyped-def]
 
 @height.register(Slopes)
 def _(curve, b):  # type: ignore[no-untyped-def]
-    return slope_sum(curve.costs, curve.Z, curve.k, b) + curve.shift
+    return slope_sum(curve.costs, curve.Z, curve.k, b) + curve.shift + curve.tilt * b
 
 
 @compiled

@@ -21,6 +21,8 @@ class Advance(NamedTuple):
     `estimate` is the solver's own guess of the relative gap, nan if it has none. It may suggest
     that a certificate is due; it never is one. `is_done` is for methods that end by themselves,
     because they do not approach the optimum. `steps` are the method's own; None: a row is a step.
+    `is_current`: the estimate is of the present state, not of the middle of a pass; it may then
+    come between the ends of epochs, too.
     """
 
     rows_visited: int
@@ -28,6 +30,7 @@ class Advance(NamedTuple):
     estimate: float = float("nan")
     is_done: bool = False
     steps: int | None = None
+    is_current: bool = False
 
 
 class DualPoint(NamedTuple):
