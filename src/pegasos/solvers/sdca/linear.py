@@ -79,6 +79,7 @@ from pegasos.solvers.sdca.model_groups import (
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
 SAMPLED = 8  # one row in so many is asked for its part of the gap
+MOST_ACTIVE = 0.8  # of the rows of a joint loss, whose visits are dear: with fewer, one extra pass
 EXTRA_PASSES = 16  # at most so many passes over the active rows before one over all rows
 
 
@@ -244,6 +245,8 @@ class SDCA(Options, Solver):
             elif self.shrinking:  # about as many visits to active rows as a pass over all takes
                 active = max(1, int(np.count_nonzero(state.idle < IDLE_VISITS)))
                 state.extra_passes = min(EXTRA_PASSES, len(state.idle) // active - 1)
+                if is_joint(problem.costs.loss) and active <= MOST_ACTIVE * len(state.idle):
+                    state.extra_passes = max(1, state.extra_passes)
         estimate = self._estimate(problem, state) if ends_epoch else np.nan
         if ends_epoch and change_lam(own, state, estimate):
             estimate = np.nan  # it was of another problem
