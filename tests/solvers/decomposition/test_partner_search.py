@@ -14,7 +14,7 @@ from pegasos.solvers.decomposition import partner_search as search
 def partners(row, i, diagonal, r, up, down, active):
     top = r[i] + up[i]
     return (
-        search.best_partner(row, diagonal[i], diagonal, r, down, top),
+        search.best_partner(row, diagonal[i], diagonal, r, down, top, np.empty(len(r))),
         search.best_partner_among(active, row, diagonal[i], diagonal, r, down, top),
     )
 
@@ -78,8 +78,8 @@ def test_both_loops_run_over_several_numbers_at_a_time(dtype):
     for loop, arguments in (
         (lambda a, b, c, d, e: search.update(a, b, c, d, e), (K[0], K[1], 0.1, r, up)),
         (
-            lambda a, b, c, d, e, f: search.largest_gain(a, b, c, d, e, f),
-            (K[0], 1.0, np.ones(50), r, down, 0.1),
+            lambda a, b, c, d, e, f, g: search.largest_gain(a, b, c, d, e, f, g),
+            (K[0], 1.0, np.ones(50), r, down, 0.1, np.empty(50)),
         ),
     ):
         own = numba.njit(loop)

@@ -1,7 +1,7 @@
 """The two loops of SMO over all rows: the best partner of a row, and the residuals after a step.
 
 Each comes in two forms: over all rows, with stretches whose extreme is found many values at a time
-before the place is looked up in the best stretch, and over a list of rows.
+before its place is looked up in the best stretch, and over a list of rows.
 
 [FCL05]  Fan, Chen, Lin. Working set selection using second order information for training support
          vector machines. JMLR 6, 2005. WSS 3: with i given, j maximises b_ij^2 / a_ij over
@@ -18,7 +18,7 @@ from pegasos.numba_private.intrinsics import larger
 
 FLAT = 1e-12  # curvature of a pair, against the diagonal, that counts as none
 NONE = 1e-100  # what stands for a curvature of 0, of rows that are 0 in the space of the kernel
-STRETCH = 64  # rows
+STRETCH = 128  # rows
 
 
 @inlined
@@ -28,34 +28,39 @@ def curvature_of(Kii, Kjj, Kij):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def best_partner(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
-    """Return the row whose exact step with i gains most, or -1, and the least price of any."""
+def best_partner(row, Kii, diagonal, r, down, top, gains):  # type: ignore[no-untyped-def]
+    """Return the row whose exact step with i gains most, or -1, and the least price of any.
+
+    `gains` is room for a number per row: to compare with is quicker than to divide again.
+    """
     most, at, bottom = 0.0, -1, np.inf
     for first in range(0, len(r), STRETCH):
         stop = min(len(r), first + STRETCH)
         gain, price = largest_gain(
-            row[first:stop], Kii, diagonal[first:stop], r[first:stop], down[first:stop], top
-        )
+            row[first:stop], Kii, diagonal[first:stop], r[first:stop], down[first:stop], top,
+            gains[first:stop],
+        )  # fmt: skip
         bottom = min(bottom, price)
         if gain > most:
             most, at = gain, first
-    if at < 0:
-        return -1, bottom
-    some = range(at, min(len(r), at + STRETCH))
-    best, _ = best_partner_among(some, row, Kii, diagonal, r, down, top)
-    return best, bottom
+    if at >= 0:
+        for k in range(at, min(len(r), at + STRETCH)):
+            if gains[k] == most:
+                return k, bottom
+    return -1, bottom
 
 
 @dividing
-def largest_gain(row, Kii, diagonal, r, down, top):  # type: ignore[no-untyped-def]
-    """Return the largest gain of a pair's exact step, twice, and the least price."""
+def largest_gain(row, Kii, diagonal, r, down, top, gains):  # type: ignore[no-untyped-def]
+    """Return the largest gain of a pair's exact step, twice, and the least price; write gains."""
     most, highest = 0.0, -np.inf
     for k in range(len(r)):
         price, Kkk = r[k] + down[k], diagonal[k]
         highest = larger(-price, highest)                      # [FCL05] M(alpha)
         b = larger(top - price, 0.0)                           # b_ik; a_ik, with a floor
         a = larger(Kii + Kkk - 2.0 * row[k], FLAT * (abs(Kii) + abs(Kkk)) + NONE)
-        most = larger(b * b / a, most)                         # WSS 3: the largest b^2 / a
+        gains[k] = b * b / a                                   # WSS 3: the largest b^2 / a
+        most = larger(gains[k], most)
     return most, -highest
 
 
@@ -83,11 +88,10 @@ def follow(row_i, row_j, step, r, up):  # type: ignore[no-untyped-def]
         pays = update(row_i[first:stop], row_j[first:stop], step, r[first:stop], up[first:stop])
         if pays > top:
             top, at = pays, first
-    best = at
     for k in range(at, min(len(r), at + STRETCH)):
-        if r[k] + up[k] > r[best] + up[best]:
-            best = k
-    return best
+        if r[k] + up[k] == top:
+            return k
+    return at
 
 
 @inlined

@@ -132,6 +132,7 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
     diagonal, least, is_all = K.diagonal + box.ridge, np.inf, len(active) == len(r)
     if len(active) == 0:
         return 0, 0.0, least, -1
+    gains = np.empty(len(r) if is_all else 0)
     i = dearest(r, up, active)                                 # [FCL05] WSS: i = argmax over I_up
     for t in range(steps):                                     # Algorithm 1
         if K.slot_of[i] < 0:
@@ -139,7 +140,7 @@ def ascend_pairs(K, ascent, box, active, tol, steps):  # type: ignore[no-untyped
         row, top = K.values[K.slot_of[i]], r[i] + up[i]
         K.last_use[K.slot_of[i]] = K.clock + t
         if is_all:                                             # WSS 3: j = argmin -b_ij^2 / a_ij
-            j, bottom = best_partner(row, diagonal[i], diagonal, r, down, top)
+            j, bottom = best_partner(row, diagonal[i], diagonal, r, down, top, gains)
         else:
             j, bottom = best_partner_among(active, row, diagonal[i], diagonal, r, down, top)
         if top - bottom <= tol or j < 0:                       # stop: m(alpha) - M(alpha) <= eps
