@@ -207,7 +207,7 @@ class Run:
             return None
         self.epochs += 1
         self.certify()
-        outcome = self._is_good_enough()
+        outcome = self._is_good_enough(estimate)
         self.epochs -= outcome is None
         return outcome
 
