@@ -13,7 +13,6 @@ from pegasos.data.order import (
     draw_sets,
     identity,
     permute,
-    permute_and_plan,
     shuffle,
     stretches_of,
 )
@@ -61,25 +60,6 @@ def test_stretches_in_turn_give_one_row_each():
 
 def test_permute_visits_every_row_once_in_several_windows():
     assert sorted(permuted(5000, 3, 1).tolist()) == list(range(5000))
-
-
-@pytest.mark.fast
-def test_rows_of_a_window_are_fetched_stretch_by_stretch():
-    n, length, together = 40, 3, 4
-    order, plan = identity(n), identity(n)
-    stretches = Stretches(length, together, False, length * together)
-    count = permute_and_plan(order, plan, stretches, np.zeros(n, dtype=np.uint8), 256, state(1))
-    assert count == n
-    window = length * together
-    # The last row is a stretch by itself: windows are cut behind it.
-    place = 0
-    while place < n:
-        size = window - 2 if 39 in plan[place : place + window] else window
-        some = slice(place, place + size)
-        assert sorted(order[some]) == sorted(plan[some])
-        place += size
-    steps = np.diff(plan.astype(int))
-    assert (steps == 1).sum() >= n - -(-n // length)
 
 
 @pytest.mark.fast

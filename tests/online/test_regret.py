@@ -1,6 +1,7 @@
 """Regret is an interval that is never wrong: Clarabel's best fixed point lies inside."""
 
 from fractions import Fraction
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -253,6 +254,14 @@ def test_negative_costs_leave_room_on_the_upper_side():
     assert regret.best_lower <= -50 * 1005.0 <= regret.best_upper
 
 
+def penalised(lam, c, w):
+    return 0.5 * lam * w @ w + c @ w
+
+
+def penalised_gradient(lam, c, w):
+    return lam * w + c
+
+
 @pytest.mark.fast
 def test_a_penalty_that_cancels_in_the_gradient_counts_in_what_rounding_may_do():
     rng = np.random.default_rng(0)
@@ -263,7 +272,8 @@ def test_a_penalty_that_cancels_in_the_gradient_counts_in_what_rounding_may_do()
         g = lam * w + tiny
         own = [Fraction(a) - Fraction(lam) * Fraction(b) for a, b in zip(g, w, strict=True)]
         exact = [a + b for a, b in zip(exact, own, strict=True)]
-        learner.see(CustomCost(lambda w, g=g: g @ w, lambda w, g=g: g, lam))
+        own_cost = partial(penalised, lam, tiny), partial(penalised_gradient, lam, tiny)
+        learner.see(CustomCost(*own_cost, lam))
         learner.state.w[:] = rng.standard_normal(3)  # as if steps were long
     error = max(abs(float(a - Fraction(b))) for a, b in zip(exact, learner.state.pull, strict=True))
     room = 2.0 * (20.0 + 16.0) * EPS * learner.state.sums[PULL]

@@ -13,15 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import AHEAD, CsrRows, Rows, shape, stored_bytes
+from pegasos.data.rows import CsrRows, Rows, shape, stored_bytes
 from pegasos.dispatch import compiled
 
 Sampling = Literal["epoch", "permutation", "fixed", "iid", "multiset"]
 SAMPLINGS = ("epoch", "permutation", "fixed", "iid", "multiset")
 INDEPENDENT = ("iid", "multiset")  # of earlier draws: rows are not met equally often
 
-STRETCH_BYTES = 16_384  # of neighbouring rows: a few pages of memory
-WINDOW = 16  # stretches of sparse rows visited together: two windows fit the cache of a core
+STRETCH_BYTES = 16_384  # of neighbouring dense rows: a few pages of memory
 CACHE_BYTES = 1_000_000
 NEVER_IDLE = 256  # above any count of idle visits: no row is left out
 
@@ -63,26 +62,12 @@ class Stretches(NamedTuple):
     """How the rows are cut for a permutation that reads memory in stretches.
 
     `length` neighbouring rows make a stretch; `together` stretches are visited together: shuffled
-    into each other, or `in_turn`, one row of each after the other. With `ahead` as many rows as
-    that, the next of these windows is fetched while one is visited.
+    into each other, or `in_turn`, one row of each after the other.
     """
 
     length: int
     together: int
     in_turn: bool
-    ahead: int = AHEAD
-
-
-class Course(NamedTuple):
-    """Rows in the order of a pass, and those to be fetched meanwhile, `ahead` places in advance."""
-
-    order: Any
-    plan: Any
-    ahead: int
-
-    def cut(self, start: int, stop: int) -> Course:
-        """Return a part of it."""
-        return Course(self.order[start:stop], self.plan[start:stop], self.ahead)
 
 
 def stretches_of(rows: Rows, in_turn: bool) -> Stretches:
@@ -91,8 +76,7 @@ def stretches_of(rows: Rows, in_turn: bool) -> Stretches:
     Neighbouring rows of a dense table are often alike (sorted by place or time), so many short
     stretches are shuffled. Sparse rows may be read from a few long ones in turn, which processors
     recognise and fetch ahead of; methods that step exactly to a maximum do not bear it (dual
-    coordinate ascent then takes many times the epochs), averaging ones do. For these the rows of a
-    window are fetched stretch by stretch, before they are visited in random order from the cache.
+    coordinate ascent then takes many times the epochs), averaging ones do.
     """
     n, _ = shape(rows)
     bytes_per_row = stored_bytes(rows) / max(1, n)
@@ -101,8 +85,6 @@ def stretches_of(rows: Rows, in_turn: bool) -> Stretches:
     if in_turn and isinstance(rows, CsrRows):
         return Stretches(128, 8, True)
     length = int(np.clip(STRETCH_BYTES / max(1.0, bytes_per_row), 1, 64))
-    if isinstance(rows, CsrRows):
-        return Stretches(length, WINDOW, False, max(AHEAD, WINDOW * length))
     return Stretches(length, 128, False)
 
 
@@ -127,37 +109,26 @@ def permute(order, stretches, idle, idle_visits, state):  # type: ignore[no-unty
     (Stretch after stretch would be faster still, but where neighbouring rows are alike, as in
     covtype, it takes ten times the epochs.) Rows with idle[i] >= idle_visits are left out.
     """
-    return permute_and_plan(order, order, stretches, idle, idle_visits, state)
-
-
-@compiled
-def permute_and_plan(order, plan, stretches, idle, idle_visits, state):  # type: ignore[no-untyped-def]
-    """Do as `permute` does; write into `plan` in which order to fetch the rows (`Course`)."""
-    length, together, in_turn, ahead = stretches
-    n, t = len(idle), 0
+    length, together, in_turn = stretches
+    n = len(idle)
     if length == 1:  # one window, and no list of stretches
-        t = _gather_and_shuffle(order, idle, idle_visits, state)
-        plan[:t] = order[:t]
-        return t
+        return _gather_and_shuffle(order, idle, idle_visits, state)
     starts = np.empty((n + length - 1) // length, dtype=np.uint32)
     for b in range(len(starts)):
         starts[b] = b * length
     shuffle(starts, state)
+    t = 0
     for first in range(0, len(starts), together):
         window = starts[first : first + together]
         begin = t
-        turns = length if in_turn else len(window)
-        for p in range(turns):
-            for q in range(len(window) if in_turn else length):
-                b, r = (q, p) if in_turn else (p, q)
+        for r in range(length):
+            for b in range(len(window)):
                 i = np.int64(window[b]) + r
                 if i < n and idle[i] < idle_visits:
-                    order[t] = plan[t] = i
+                    order[t] = i
                     t += 1
         if not in_turn:
             shuffle(order[begin:t], state)
-    if ahead < length * together:
-        plan[:t] = order[:t]
     return t
 
 

@@ -50,7 +50,7 @@ def test_sdca_equals_the_transcription(loss, bias, sampling):
     visits = []
     for _ in range(2):
         solver.advance(drawn.problem, state)
-        visits += list(state.course.order)
+        visits += list(state.order)
 
     def box(y):
         return max(lower(loss, y), -50.0), min(upper(loss, y), 50.0)

@@ -87,9 +87,10 @@ def round_length(rows: Rows, active: int, height: int) -> int:
     return -(-active // rounds) if rounds >= FEWEST else 0
 
 
-def shares(rows: int) -> list[int]:
-    """Return where blocks begin among the rows of a round, and where the last one ends."""
-    return [b * rows // BLOCKS for b in range(BLOCKS + 1)]
+def shares(order: Any) -> list[Any]:
+    """Cut the rows of a round into blocks, in their order."""
+    cuts = [b * len(order) // BLOCKS for b in range(BLOCKS + 1)]
+    return [order[cuts[b] : cuts[b + 1]] for b in range(BLOCKS)]
 
 
 def join(blocks: Blocks, problem: Problem, weights: Weights, order: Any, A: FloatArray) -> None:

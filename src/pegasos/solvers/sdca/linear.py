@@ -37,18 +37,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pegasos.data.centre import as_from_origin, settle, weight_count
-from pegasos.data.order import (
-    NEVER_IDLE,
-    Course,
-    Stretches,
-    draw,
-    identity,
-    permute_and_plan,
-    stretches_of,
-)
-from pegasos.data.rows import Centre, FloatArray, add, fetch, scores, shape
+from pegasos.data.order import NEVER_IDLE, Stretches, draw, identity, permute, stretches_of
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
 from pegasos.dispatch import kernel
-from pegasos.numba_private.intrinsics import prefetch
 from pegasos.options import Options
 from pegasos.parallel import each
 from pegasos.problem.joint_losses import is_joint, models, summed
@@ -105,7 +96,7 @@ class SdcaState:
     W: FloatArray
     bias: DualBias
     square_norms: FloatArray
-    course: Course
+    order: Any
     idle: Any
     random: Any
     room: Room
@@ -172,7 +163,6 @@ class SDCA(Options, Solver):
     ) -> SdcaState:
         """Build the state of a run of models that share their passes, from duals A if given."""
         (n, _), K = shape(problem.rows), problem.costs.Y.shape[1]
-        stretches = stretches_of(problem.rows, in_turn=False)
         scale = problem.bias_scale
         if problem.is_free:
             scale = FREE_SCALE * typical_length(problem, squares)
@@ -183,11 +173,11 @@ class SDCA(Options, Solver):
             W=np.zeros((weight_count(problem.rows), K)),
             bias=DualBias(scale, np.zeros(K), np.zeros(K)),
             square_norms=squares,
-            course=Course(identity(n), identity(n), stretches.ahead),
+            order=identity(n),
             idle=np.zeros(n, dtype=np.uint8),
             random=np.array([seed], dtype=np.uint64),
             room=Room(np.zeros((3, models(problem.costs.loss, K))), np.zeros(K), np.zeros(K)),
-            stretches=stretches,
+            stretches=stretches_of(problem.rows, in_turn=False),
             centre=problem.rows.centre,
             continuation=Continuation(may_begin=A is None and self.sampling == "epoch"),
         )
@@ -223,14 +213,12 @@ class SDCA(Options, Solver):
         if state.position == 0:
             limit = IDLE_VISITS if state.extra_passes else NEVER_IDLE
             state.room.met[:] = 0.0
-            order, plan, _ = state.course
             if self.sampling == "iid":
-                state.active = len(order)
-                draw(order, state.active, state.random)
-                plan[:] = order
+                state.active = len(state.order)
+                draw(state.order, state.active, state.random)
             else:
-                state.active = permute_and_plan(
-                    order, plan, state.stretches, state.idle, limit, state.random
+                state.active = permute(
+                    state.order, state.stretches, state.idle, limit, state.random
                 )
         _, length = blocks(problem.rows, state.values_per_call)[0]
         in_round = 0
@@ -238,12 +226,12 @@ class SDCA(Options, Solver):
             in_round = round_length(problem.rows, state.active, len(state.W))
         length = length if most is None else min(length, most)
         stop = min(state.active, state.position + min(length, in_round or length))
-        course = state.course.cut(state.position, stop)
+        order = state.order[state.position : stop]
         if state.blocks is not None and in_round:
-            advance_blocks(problem, state, state.blocks, course)
+            advance_blocks(problem, state, state.blocks, order)
         else:
             sdca_pass(
-                problem, course, state.square_norms, state.A, flat(state.W), state.idle,
+                problem, order, state.square_norms, state.A, flat(state.W), state.idle,
                 state.bias, state.room,
             )  # fmt: skip
         state.position = stop
@@ -271,7 +259,7 @@ class SDCA(Options, Solver):
             estimate = np.nan  # it was of another problem
         elif state.continuation.lam is not None:
             estimate = np.nan
-        return Advance(len(course.order), ends_epoch, estimate, is_current=is_current)
+        return Advance(len(order), ends_epoch, estimate, is_current=is_current)
 
     def _estimate(self, problem: Problem, state: SdcaState) -> float:
         """Guess the relative gap from the rows met in the last pass; it lags behind."""
@@ -333,44 +321,38 @@ def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
     return was_away or way.lam is not None
 
 
-def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, course: Course) -> None:
-    """Go through a round: blocks of the rows of a course side by side, then together."""
+def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: Any) -> None:
+    """Go through a round: blocks of the rows of `order` side by side, then together."""
     scale, beta, offset = state.bias
     w, room = flat(state.W), state.room
     steeper = problem._replace(lam=problem.lam / blocks.sigma)
     blocks.met[:] = 0.0
-    cuts = shares(len(course.order))
+    parts = shares(order)
+    starts = np.cumsum([0, *map(len, parts)])
 
     def work(b: int) -> None:
-        part = course.cut(cuts[b], cuts[b + 1])
         blocks.V[b], blocks.beta[b] = w, beta
-        write_before(state.A, part.order, blocks.before[cuts[b] :])
+        write_before(state.A, parts[b], blocks.before[starts[b] :])
         sdca_pass(
-            steeper, part, state.square_norms, state.A, blocks.V[b], state.idle,
+            steeper, parts[b], state.square_norms, state.A, blocks.V[b], state.idle,
             DualBias(scale, blocks.beta[b], offset),
             Room(blocks.met[b], np.empty_like(room.z), np.empty_like(room.step)),
         )  # fmt: skip
 
-    each(work, range(len(cuts) - 1))
+    each(work, range(len(parts)))
     room.met[:] += blocks.met.sum(axis=0)
-    join(blocks, problem, Weights(w, beta, offset), course.order, state.A)
+    join(blocks, problem, Weights(w, beta, offset), order, state.A)
 
 
 @kernel
-def sdca_pass(problem, course, square_norms, A, W, idle, bias, room):  # type: ignore[no-untyped-def]
-    """Maximise over each row of a course in turn; A, W, idle, constant.beta and `room` change."""
-    order, plan, ahead = course
+def sdca_pass(problem, order, square_norms, A, W, idle, bias, room):  # type: ignore[no-untyped-def]
+    """Maximise over each row of `order` in turn; A, W, idle, constant.beta and `room` change."""
     costs, K, last = problem.costs, A.shape[1], len(order) - 1
     inverse = 1.0 / (problem.lam * problem.S)
     scale, beta, _ = bias
-    for t in range(min(ahead, len(order))):
-        fetch(problem.rows, plan[t])
     for t in range(len(order)):  # [HCLKS08] Alg. 3: for i in a random permutation
-        i, soon = order[t], int(plan[min(t + ahead, last)])
-        fetch(problem.rows, soon)
-        prefetch(square_norms, soon)
-        prefetch(A, soon * K)
-        prefetch(costs.Y, soon * K)
+        i = order[t]
+        fetch(problem.rows, order[min(t + AHEAD, last)])
         s = weight(costs.weights, i)
         scores(problem.rows, i, W, room.z)
         q = s * (square_norms[i] + scale * scale) * inverse
