@@ -19,7 +19,7 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.leads import unknown_biases
 from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
-from pegasos.certificate.schedule import PAUSE, Schedule
+from pegasos.certificate.schedule import PAUSE, Schedule, rounding_rules
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
@@ -36,9 +36,7 @@ from pegasos.state import from_data, to_data
 CERTIFYING_MAY_DELAY = 0.3  # seconds that a last certificate may add after Ctrl-C
 UNKNOWN_COST = 0.2  # of a first certificate of a kernel, in the time taken so far: for `max_time`
 ENOUGH_UNPROVEN = 50  # epochs, where a kernel turned out not to be positive semi-definite
-ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 FINEST = 1e-12  # relative gap beyond which no solver is chosen for its accuracy
-STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 
 
 @dataclass(frozen=True)
@@ -418,10 +416,7 @@ class Run:
         is_known = self.solver.estimates_exactly and estimate <= self._target()
         if is_known or self.bare_gaps[-1] <= self._target():
             return True
-        unit = np.finfo(float_type(self.problem.rows)).eps
-        recent = self.bare_gaps[-1 - STALLED_CERTIFICATES :]
-        is_known = len(recent) > STALLED_CERTIFICATES
-        return is_known and recent[0] <= ROUNDING_BEGINS * unit and recent[-1] > 0.5 * recent[0]
+        return rounding_rules(self.bare_gaps, float(np.finfo(float_type(self.problem.rows)).eps))
 
     def finish(self) -> Solution:
         """Certify the end and return what the run leaves behind."""

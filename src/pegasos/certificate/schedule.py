@@ -17,6 +17,8 @@ EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about
 SAMPLED = 0.85  # of the target: an estimate from a sample that promises a certificate
 CURRENT_WAITS = 2  # times the epochs to the next certificate, without a hint by such an estimate
 STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
+ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
+STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
 AT_ROUNDING, STALLED_AT_ROUNDING = 1e-13, 3  # the same for estimates below: epochs
 
 
@@ -94,3 +96,10 @@ class Schedule:
     def forget_estimate(self, epochs: int) -> None:
         """Go on with another run, whose estimates are its own."""
         self.estimate, self.milestone, self.next_hint = float("inf"), epochs, epochs + 1
+
+
+def rounding_rules(gaps: list[float], unit: float) -> bool:
+    """Whether relative gaps of all certificates, in numbers of this last place, no longer fall."""
+    recent = gaps[-1 - STALLED_CERTIFICATES :]
+    is_known = len(recent) > STALLED_CERTIFICATES
+    return is_known and recent[0] <= ROUNDING_BEGINS * unit and recent[-1] > 0.5 * recent[0]
