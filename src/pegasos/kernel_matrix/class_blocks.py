@@ -13,7 +13,6 @@ time twice. Larger pairs compute rows of their matrix as they need them (`Gram`)
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from pegasos.data.rows import Rows, as_rows, float_type, shape
 from pegasos.dispatch import compiled, inlined
 from pegasos.kernel_matrix.blocks import Filled, fill
 from pegasos.kernel_matrix.gram import Gram
+from pegasos.kernel_matrix.kept_property import kept_property
 from pegasos.kernel_matrix.kernelized import diagonal
 from pegasos.kernel_matrix.memory import note_store
 from pegasos.kernel_matrix.side import Side, left_rows, matrix, quickest, side
@@ -61,15 +61,15 @@ class PairGram(Gram):
         self.kept = RowStore(n, room[: n * n].reshape(n, n))
         self.block_rows, self.scratch_rows, self.tiles = n, 1, 1
 
-    @cached_property
+    @kept_property
     def rows(self) -> Rows:
         return taken(self.kernel, self.blocks.rows, self.chosen)
 
-    @cached_property
-    def side(self) -> Side:  # type: ignore[override]
+    @kept_property
+    def side(self) -> Side:
         return self._part_of(self.blocks.side)
 
-    @cached_property
+    @kept_property
     def in_double(self) -> Side:
         return self._part_of(self.blocks.in_double)
 
@@ -124,12 +124,12 @@ class ClassBlocks:
         if is_psd(kernel):  # of others, values are looked at
             self._keep_own()
 
-    @cached_property
+    @kept_property
     def side(self) -> Side:
         """All rows as they are multiplied."""
         return quickest(self.kernel, side(self.kernel, self.rows), self.budget // 10)
 
-    @cached_property
+    @kept_property
     def in_double(self) -> Side:
         """All rows as they are multiplied where kernel values are wanted in double precision."""
         return side(self.kernel, self.rows, precision=np.float64)

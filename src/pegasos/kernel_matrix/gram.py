@@ -8,7 +8,6 @@ To whoever certifies or predicts, a Gram matrix is a container of rows (`kerneli
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray, Rows, float_type, shape, stored_bytes, stored_values
 from pegasos.dispatch import compiled
 from pegasos.kernel_matrix.blocks import TILE_VALUES, TILES, Filled, add_sums, fill
+from pegasos.kernel_matrix.kept_property import kept_property
 from pegasos.kernel_matrix.kernelized import SCRATCH_VALUES, Kernelized, diagonal
 from pegasos.kernel_matrix.memory import note_store
 from pegasos.kernel_matrix.register_sums import add_products
@@ -261,7 +261,7 @@ class Gram(Kernelized):
         """Return how many kernel values scores of an expansion need that are not in the store."""
         return int(np.count_nonzero(self.slot_of[B.any(axis=1)] < 0)) * self.n
 
-    @cached_property
+    @kept_property
     def in_double(self) -> Side:
         """The rows as they are multiplied where kernel values are wanted in double precision."""
         return side(self.kernel, self.rows, precision=np.float64)

@@ -6,7 +6,6 @@ m rows: of the training itself (`gram`), or of others (`Cross`).
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from pegasos.data.rows import FloatArray, Rows, float_type, shape, stored_bytes
 from pegasos.kernel_matrix.blocks import Filled, add_sums, fill
 from pegasos.kernel_matrix.geometry import KernelGeometry
+from pegasos.kernel_matrix.kept_property import kept_property
 from pegasos.kernel_matrix.side import Side, all_square_norms, matrix, quickest, side
 from pegasos.parallel import one_blas_thread, ranges
 from pegasos.problem.geometry import Geometry, geometry
@@ -83,7 +83,7 @@ class Cross(Kernelized):
         self.shape = shape(rows)[0], shape(others)[0] if columns is None else len(columns)
         self.precision = np.promote_types(float_type(rows), float_type(others))
 
-    @cached_property
+    @kept_property
     def sides(self) -> tuple[Side, Side]:
         """New rows and those of the expansion, prepared."""
         right = side(self.kernel, self.others)
@@ -94,8 +94,8 @@ class Cross(Kernelized):
     def rounding(self) -> float:
         return max(part.error for part in self.sides)
 
-    @cached_property
-    def diagonal(self) -> FloatArray:  # type: ignore[override]
+    @kept_property
+    def diagonal(self) -> FloatArray:
         return diagonal(self.kernel, self.rows)
 
     @one_blas_thread
