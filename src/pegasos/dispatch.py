@@ -8,6 +8,8 @@ the class of the object, so every kernel also runs with `NUMBA_DISABLE_JIT=1`.
 Tags are what Numba can cache on disk: jitclass instances, jitted functions as arguments and
 closures never hit the cache in a new process. Tags of user-defined losses are the exception: they
 exist in one process only, so kernels compiled for them are kept out of the disk cache.
+
+As tuples, tags of two classes that hold the same numbers would be equal; `distinct` ones are not.
 """
 
 from __future__ import annotations
@@ -26,6 +28,35 @@ from pegasos.numba_private.options import INLINED, PLAIN, UNCOUNTED
 from pegasos.numba_private.tags import class_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
+
+
+def distinct(cls: Class) -> Class:
+    """Make the tags of a class equal to each other only, by value: to no other tuple.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> @distinct
+    ... class Metres(NamedTuple):
+    ...     length: float
+    >>> Metres(1.0) == Metres(1.0), Metres(1.0) == (1.0,)
+    (True, False)
+    """
+
+    def is_equal(self: Any, other: Any) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)
+
+    def is_other(self: Any, other: Any) -> bool:
+        return not is_equal(self, other)
+
+    def hash_of(self: Any) -> int:
+        return hash((type(self), tuple.__hash__(self)))
+
+    methods: Any = {"__eq__": is_equal, "__ne__": is_other, "__hash__": hash_of}
+    for name, method in methods.items():
+        setattr(cls, name, method)
+    return cls
 
 
 def by_tag(stub: F) -> Any:

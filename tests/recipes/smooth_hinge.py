@@ -6,6 +6,7 @@ gain    b - width/2 b^2,    b = y a in [0, 1]
 
 from typing import NamedTuple
 
+from pegasos.dispatch import distinct
 from pegasos.problem.losses import (
     MARGIN_LOSSES,
     descend,
@@ -20,6 +21,7 @@ from pegasos.problem.losses import (
 )
 
 
+@distinct
 class SmoothHinge(NamedTuple):
     """The hinge, rounded off over a width; feasible b in [0, 1]."""
 

@@ -24,21 +24,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.dispatch import by_tag
+from pegasos.dispatch import by_tag, distinct
 from pegasos.errors import InvalidParameter
 from pegasos.online.p_norm import p_norm_image, p_norm_point
 from pegasos.online.sets import Everywhere, L1Ball, Simplex, project
 from pegasos.problem.scaling import is_number, shown
 
 
+@distinct
 class Euclidean(NamedTuple):
     """psi(w) = ||w||^2 / 2."""
 
 
+@distinct
 class Entropy(NamedTuple):
     """psi(w) = sum_j (w_j/r) log(w_j/r), of 2d signed weights on the l1 ball."""
 
 
+@distinct
 class PNorm(NamedTuple):
     """psi(w) = ||w||_p^2 / 2, 1 < p <= 2."""
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.dispatch import by_tag, compiled
+from pegasos.dispatch import by_tag, compiled, distinct
 from pegasos.errors import InvalidParameter
 from pegasos.online.mirror_maps import checked_map, dual_square, link, mirror
 from pegasos.online.sets import checked_set, project
@@ -33,6 +33,7 @@ from pegasos.online.steps import StepSize, size
 from pegasos.problem.scaling import positive
 
 
+@distinct
 class Mirror(NamedTuple):
     """Online mirror descent; with the Euclidean map, projected gradient descent."""
 
@@ -41,6 +42,7 @@ class Mirror(NamedTuple):
     step: StepSize
 
 
+@distinct
 class Lazy(NamedTuple):
     """Dual averaging: every step starts from the sum of all gradients."""
 
@@ -49,6 +51,7 @@ class Lazy(NamedTuple):
     step: StepSize
 
 
+@distinct
 class AdaGrad(NamedTuple):
     """A step of its own for every coordinate, projected in the norm of these steps."""
 

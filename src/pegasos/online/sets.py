@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import by_tag, compiled
+from pegasos.dispatch import by_tag, compiled, distinct
 from pegasos.errors import InvalidData, InvalidParameter
 from pegasos.online.water_level import cut_to, scale_to
 from pegasos.problem.scaling import is_number, positive, shown
@@ -28,28 +28,33 @@ from pegasos.problem.scaling import is_number, positive, shown
 NO_NORM = np.empty(0)  # stands for h = 1
 
 
+@distinct
 class Everywhere(NamedTuple):
     """All of R^d."""
 
 
+@distinct
 class L2Ball(NamedTuple):
     """||w||_2 <= radius."""
 
     radius: float
 
 
+@distinct
 class L1Ball(NamedTuple):
     """||w||_1 <= radius."""
 
     radius: float
 
 
+@distinct
 class Simplex(NamedTuple):
     """w >= 0 and sum_j w_j = radius."""
 
     radius: float = 1.0
 
 
+@distinct
 class Box(NamedTuple):
     """low <= w_j <= high."""
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pegasos.dispatch import inlined
+from pegasos.dispatch import distinct, inlined
 from pegasos.problem.scaling import positive
 
 
+@distinct
 class StepSize(NamedTuple):
     """eta_t = scale / t^power."""
 

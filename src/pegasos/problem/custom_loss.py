@@ -25,7 +25,7 @@ from uuid import uuid4
 
 import numba
 
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, distinct
 from pegasos.errors import InvalidParameter
 from pegasos.options import Options
 from pegasos.problem import losses
@@ -193,7 +193,7 @@ def _make_tag(value: Function, slope: Function, is_steep: bool, name: str) -> An
     """Make a tag class for one loss and register all that kernels ask of it."""
     # Numba tells named tuples apart by the name of their class: no two may share one, not even in
     # two processes that share a disk cache.
-    tag = namedtuple(f"CustomLoss_{uuid4().hex}", [])  # type: ignore[misc]
+    tag = distinct(namedtuple(f"CustomLoss_{uuid4().hex}", []))
     tag.is_of_this_process = True  # type: ignore[attr-defined]
     tag.__doc__ = name
     losses.value.register(tag)(lambda loss, z, y: float(value(z, y)))

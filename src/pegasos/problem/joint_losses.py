@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import by_tag, inlined, reordering_sums
+from pegasos.dispatch import by_tag, distinct, inlined, reordering_sums
 
 TURNS = 100  # of a safeguarded Newton search, at most: it takes five or so
 QUICK_TURNS = 15  # of Newton's method without a safeguard, which takes four or five
@@ -38,12 +38,14 @@ NEAR = 1e-7  # relative step after which Newton's method has converged
 LEAST = 1e-300  # probability that is as good as 0
 
 
+@distinct
 class JointHinge(NamedTuple):
     """max_r cost[y, r] + z_r - z_y; `cost` is (K, K), never negative, 0 on its diagonal."""
 
     cost: FloatArray
 
 
+@distinct
 class Softmax(NamedTuple):
     """log sum_r exp(z_r - z_y)."""
 

@@ -21,19 +21,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
+from pegasos.dispatch import distinct
 from pegasos.problem.gaussian import to_gaussian
 
 
+@distinct
 class Linear(NamedTuple):
     """<x, z>."""
 
 
+@distinct
 class Gaussian(NamedTuple):
     """exp(-gamma ||x - z||^2)."""
 
     gamma: float
 
 
+@distinct
 class Polynomial(NamedTuple):
     """(gamma <x, z> + coef0)^degree."""
 
@@ -42,6 +46,7 @@ class Polynomial(NamedTuple):
     degree: float
 
 
+@distinct
 class Sigmoid(NamedTuple):
     """tanh(gamma <x, z> + coef0)."""
 
@@ -49,16 +54,19 @@ class Sigmoid(NamedTuple):
     coef0: float
 
 
+@distinct
 class Laplacian(NamedTuple):
     """exp(-gamma sum_j abs(x_j - z_j))."""
 
     gamma: float
 
 
+@distinct
 class Precomputed(NamedTuple):
     """The rows hold the kernel values themselves."""
 
 
+@distinct
 class Custom(NamedTuple):
     """A Python function that takes two matrices and returns the matrix of kernel values."""
 

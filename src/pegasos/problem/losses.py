@@ -23,24 +23,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.dispatch import by_tag, compiled
+from pegasos.dispatch import by_tag, compiled, distinct
 from pegasos.problem.joint_losses import JointHinge
 
 ULP = float(np.finfo(np.float64).eps)
 
 
+@distinct
 class Hinge(NamedTuple):
     """max(0, 1 - y z); feasible b in [0, 1]."""
 
 
+@distinct
 class SquaredHinge(NamedTuple):
     """max(0, 1 - y z)^2; feasible b >= 0."""
 
 
+@distinct
 class Logistic(NamedTuple):
     """log(1 + exp(-y z)); feasible b in [0, 1]."""
 
 
+@distinct
 class EpsilonInsensitive(NamedTuple):
     """max(0, abs(z - y) - epsilon); feasible a in [-1, 1]."""
 
