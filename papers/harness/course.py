@@ -13,11 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from papers.harness.data import Split
-from pegasos import KernelPegasosClassifier, PegasosClassifier, Recorder
+from papers.harness.report import Scale
+from pegasos import (
+    OCAS,
+    Decomposition,
+    KernelPegasosClassifier,
+    PegasosClassifier,
+    Recorder,
+    SVMPerf,
+)
 from pegasos.errors import ToleranceNotReached
 
 FINEST = 1e-5  # relative gap at which a run is over
 Floats = NDArray[np.float64]
+WITHOUT_CHANCE = (SVMPerf, OCAS, Decomposition)  # every seed is the same run
 WARM: set[Any] = set()  # kinds of runs that were made before
 
 
@@ -92,6 +101,11 @@ def as_course(known: dict[str, Any]) -> Course:
         100.0 * known.get("test_error", unknown), known.get("test_loss", unknown),
         known.get("evaluations", unknown),
     )  # fmt: skip
+
+
+def seeds_of(solver: Any, scale: Scale) -> range:
+    """Return the seeds to run a solver with: one, where chance plays no part."""
+    return range(1) if isinstance(solver, WITHOUT_CHANCE) else scale.seeds
 
 
 def mean(courses: list[Course]) -> Course:

@@ -34,7 +34,12 @@ def share_below(
 
 
 def slope(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float:
-    """Return the slope of the line through log y against log x; values must be positive."""
+    """Return the slope of the line through log y against log x, all positive.
+
+    Infinite if a y is: what never arrived has no line.
+    """
+    if not np.all(np.isfinite(y)):
+        return float("inf")
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 

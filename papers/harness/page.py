@@ -1,6 +1,7 @@
 """Pages: docs/papers/<paper>/index.md has a block per experiment, replaced when it runs again.
 
-The counts of verdicts at the head of a page and in docs/papers/index.md are taken from the blocks.
+The counts of verdicts at the head of a page and in docs/papers/index.md are taken from the blocks,
+and so is how many of them are of a quick run, and how many of a full one: a block tells it itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from papers.harness.report import FAILS, HOLDS, IN_PART, Report
 
 PAGES = ROOT / "docs" / "papers"
 VERDICTS = (HOLDS, IN_PART, FAILS)
+MODES = ("quick", "full")
 DPI = 80
 
 
@@ -80,7 +82,7 @@ def introduction(paper: str, blocks: dict[str, str]) -> str:
     words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
     return (
         "Every experiment of the paper, made again with this library. Verdicts are computed from "
-        f"the measurement. Claims: {words}.\n\n"
+        f"the measurement. Claims: {words}. Measured: {measured(' '.join(blocks.values()))}.\n\n"
         f"All of it: `make papers` (quick) or `make papers-full`; a part: "
         f"`python -m papers.{paper}.<name>`, the names being those of the files in "
         f"`papers/{paper}/`. Data that cannot be had is replaced by a stand-in, named as such."
@@ -92,17 +94,26 @@ def counted(text: str) -> dict[str, int]:
     return {verdict: text.count(f"| **{verdict}** |") for verdict in VERDICTS}
 
 
+def measured(text: str) -> str:
+    """Return how many experiments are of a quick run, and how many of a full one."""
+    counts = {mode: len(re.findall(rf"`: {mode}, \d+ seed", text)) for mode in MODES}
+    return ", ".join(f"{number} {mode}" for mode, number in counts.items() if number) or "none"
+
+
 def overview() -> str:
     """Return the page of all papers."""
     lines = [
         "# The five papers, experiment by experiment",
         "",
         "Claims of the papers and whether they hold on our data; the pages say what differs.", "",
-        "| paper | " + " | ".join(VERDICTS) + " |", "|---" + "|---:" * len(VERDICTS) + "|",
+        "| paper | " + " | ".join(VERDICTS) + " | experiments |",
+        "|---" + "|---:" * len(VERDICTS) + "|---|",
     ]  # fmt: skip
     for paper, (title, _) in PAPERS.items():
         path = PAGES / paper / "index.md"
         if path.exists():
-            numbers = counted(path.read_text()).values()
-            lines.append(f"| [{title}]({paper}/index.md) | " + " | ".join(map(str, numbers)) + " |")
+            text = path.read_text()
+            cells = [f"[{title}]({paper}/index.md)", *counted(text).values()]
+            cells.append(measured("".join(blocks_of(text).values())))
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"

@@ -25,6 +25,11 @@ class Scale(NamedTuple):
     def seeds(self) -> range:
         return range(5 if self.is_full else 1)
 
+    @property
+    def name(self) -> str:
+        """What the pages call it."""
+        return "full" if self.is_full else "quick"
+
     def pick(self, quick: Any, full: Any) -> Any:
         """Return the value for this scale."""
         return full if self.is_full else quick

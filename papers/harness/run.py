@@ -40,11 +40,11 @@ def perform(experiment: str, scale: Scale) -> None:
     report, start, used = Report(module.CLAIMS), time.perf_counter(), time.process_time()
     module.run(scale, report)
     report.check_complete()
+    report.figures = [(one, f"{words} ({scale.name} run)") for one, words in report.figures]
     seconds, used = time.perf_counter() - start, time.process_time() - used
-    how_much = "full" if scale.is_full else "quick"
     facts = (
-        f"`python -m papers.{experiment}{' --full' if scale.is_full else ''}`: {how_much}, "
-        f"{len(scale.seeds)} seed(s), {seconds:.0f} s, {processor()}, {date.today().isoformat()}."
+        f"`python -m papers.{experiment}{' --full' if scale.is_full else ''}`: {scale.name}, "
+        f"{len(scale.seeds)} seed(s), {used:.0f} CPU s, {processor()}, {date.today().isoformat()}."
     )
     path = publish(paper, name, module, report, facts)
     print(f"    {seconds:.1f} s, CPU {used:.1f} s; wrote {path}", flush=True)

@@ -31,7 +31,7 @@ def run(scale: Scale, report: Report) -> None:
         ["ours", *(f"{s:.3f}" for s in seconds.values())],
         ["paper", *(f"{s:.1f}" for s in PAPER.values())],
     ]
-    report.table(["training time, s", *METHODS], rows)
+    report.table(["training time, CPU s", *METHODS], rows)
     online = [name for name in METHODS if name not in FULL]
     ratio = {name: seconds[name] / seconds["GD"] for name in online}
     is_alike = {name: 1 / ALIKE <= r <= ALIKE for name, r in ratio.items()}

@@ -69,10 +69,10 @@ def draw(all_runs: dict[str, Runs]):
             curves[method] = list(zip(one.seconds, found.suboptimality(method), strict=True))
             errors[method] = list(zip(one.seconds, one.test_error, strict=True))
         lines(axes[0, k], curves)
-        finish(axes[0, k], found.split.label, "seconds", "P - P*", logarithmic="xy")
+        finish(axes[0, k], found.split.label, "CPU seconds", "P - P*", logarithmic="xy")
         lines(axes[1, k], errors)
         axes[1, k].set_ylim(0.9 * found.optimum.test_error, 3 * found.optimum.test_error)
-        finish(axes[1, k], "", "seconds", "test error, %", logarithmic="x")
+        finish(axes[1, k], "", "CPU seconds", "test error, %", logarithmic="x")
     return figure
 
 

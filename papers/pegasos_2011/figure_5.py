@@ -35,7 +35,9 @@ LOW = 0.1  # of the objective at 0, which is 1: what counts as reasonably low
 def run(scale: Scale, report: Report) -> None:
     """Draw three rows of panels and judge."""
     all_runs = runs(scale)
-    report.figure(draw(all_runs), "P - P* (top), in log scale (middle), test error in % (bottom)")
+    report.figure(
+        draw(all_runs), "P - P* (top), in log scale (middle), test error in % (bottom), CPU seconds"
+    )
     first = {}
     for name, found in all_runs.items():
         first[name] = {
@@ -50,7 +52,9 @@ def run(scale: Scale, report: Report) -> None:
     }
     words = ", ".join(f"{n} {times(f['SVM-Light'], f['Pegasos'])}" for n, f in first.items())
     report.judge(
-        "early", checks, f"To P - P* <= {LOW}, SVM-Light takes, relative to Pegasos: {words}."
+        "early",
+        checks,
+        f"To P - P* <= {LOW}, SVM-Light takes CPU seconds, relative to Pegasos: {words}.",
     )
     ends = {
         n: {m: float(found.suboptimality(m)[-1]) for m in found.courses}
@@ -95,7 +99,7 @@ def draw(all_runs: dict[str, Runs]):
         lines(axes[2, k], errors)
         best = found.optimum.test_error
         axes[2, k].set_ylim(0.9 * best, 3 * best)
-        finish(axes[2, k], "", "seconds", "test error, %", logarithmic="x")
+        finish(axes[2, k], "", "CPU seconds", "test error, %", logarithmic="x")
     return figure
 
 

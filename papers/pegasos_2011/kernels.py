@@ -24,6 +24,7 @@ METHODS: dict[str, Any] = {
     "LASVM": LASVM(),
 }
 ALLOWED = 1.1
+LIMIT = 60.0  # CPU seconds per method, of the full run
 
 
 class Runs(NamedTuple):
@@ -61,7 +62,7 @@ def one_course(
     split: Split, lam: float, gamma: float, method: str, solver: Any, scale: Scale
 ) -> Course:
     """Run one method for some passes or until the limit."""
-    n, limit = split.n, scale.pick(6.0, 1200.0)
+    n, limit = split.n, scale.pick(6.0, LIMIT)
     epochs = {"LASVM": 6, "SVM-Light": 20_000}.get(method, scale.pick(20, 200))
     steps = marks(n // 32, epochs * n, 5)
     return course(split, lam, solver, steps, gamma=gamma, max_time=limit)

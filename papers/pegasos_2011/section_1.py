@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from papers.harness import data
-from papers.harness.course import course, marks
+from papers.harness.course import course, marks, seeds_of
 from papers.harness.curves import slope
 from papers.harness.optimum import optimum
 from papers.harness.plots import finish, lines, panels
@@ -59,7 +59,7 @@ def run(scale: Scale, report: Report) -> None:
         best = optimum(split, LAM)
         for name, solver in METHODS.items():
             found = []
-            for seed in scale.seeds:
+            for seed in seeds_of(solver, scale):
                 one = course(split, LAM, solver, looks(name, n), seed=seed)
                 k = one.first_below(best.dual + EPSILON)
                 found.append(float("inf") if k is None else float(one.rows[k]))

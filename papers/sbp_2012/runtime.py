@@ -21,19 +21,21 @@ CLAIMS = {
     ),
 }
 DIFFERS = (
-    "LIBSVM as scikit-learn's SVC with its defaults (tol 1e-3, cache raised to 1 GB).",
-    "In the quick run 4,000 training and 2,000 test rows of each set.",
+    "LIBSVM as scikit-learn's SVC with its defaults (tol 1e-3, cache raised to 1 GB). CPU seconds.",
+    "4,000 training and 2,000 test rows of each set in the quick run, at most 20,000 and 5,000 in "
+    "the full one.",
     "Forest: how Nguyen et al. scaled its columns is not at hand; ours are in [0, 1], class 1 "
-    "against the rest, gamma 20, C 10, and no more than 20,000 rows also in the full run.",
+    "against the rest, gamma 20, C 10.",
 )
 PAPER = {"Adult": (14.9, 15.0), "MNIST": (0.44, 0.46), "Forest": (1.8, 1.6)}
+SHARE, SPARE = 0.25, 2.0  # of LIBSVM's time, and how many times that the run goes on for
 NEARLY = 0.5  # percentage points: what counts as the same error on some thousand test rows
 
 
 def problems(scale: Scale) -> dict[str, tuple[Split, float, float]]:
     """Return sets with gamma and C = 1/(lam n)."""
-    n, tests = scale.pick((4_000, 2_000), (10**9, None))
-    forest = data.cov1(scale).few(scale.pick(4_000, 20_000), 2_000)
+    n, tests = scale.pick((4_000, 2_000), (20_000, 5_000))
+    forest = data.cov1(scale).few(n, tests)
     return {
         "Adult": (data.kernel_set("a9a", n, tests), 0.005, 100.0),
         "MNIST": (data.kernel_set("mnist8", n, tests), 0.02, 1000.0),
@@ -45,17 +47,18 @@ def run(scale: Scale, report: Report) -> None:
     """Time LIBSVM, then give the batch perceptron a quarter of that."""
     rows, checks = [], {}
     for name, (split, gamma, C) in problems(scale).items():
-        start = time.perf_counter()
+        start = time.process_time()
         peer = SVC(C=C, gamma=gamma, cache_size=1000).fit(split.X, split.y)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         error = 100.0 * float(np.mean(peer.predict(split.X_test) != split.y_test))
         lam = 1.0 / (C * split.n)
         steps = marks(64, 30 * split.n, 12)
-        one = course(split, lam, BatchPerceptron(), steps, gamma=gamma, bias="free")
+        limits = {"max_time": SPARE * SHARE * seconds, "bias": "free"}
+        one = course(split, lam, BatchPerceptron(), steps, gamma=gamma, **limits)
         report.say(
             f"{name}: LIBSVM {seconds:.2f} s, the batch perceptron ran {one.seconds[-1]:.2f} s"
         )
-        in_time = np.flatnonzero(one.seconds <= seconds / 4)
+        in_time = np.flatnonzero(one.seconds <= SHARE * seconds)
         ours = float(one.test_error[in_time[-1]]) if len(in_time) else 100.0
         checks[name] = ours <= error + NEARLY
         theirs, sbp = PAPER[name]
@@ -65,7 +68,7 @@ def run(scale: Scale, report: Report) -> None:
         )
     head = [
         "set",
-        "LIBSVM, s",
+        "LIBSVM, CPU s",
         "its error, %",
         "SBP in a quarter, %",
         "paper: LIBSVM",

@@ -6,7 +6,7 @@ from papers.harness.report import Claim, Report, Scale
 from papers.harness.run import alone
 from papers.sgd_2013.comparison import DIFFERS as COMMON
 from papers.sgd_2013.sets import SETS
-from pegasos import SGD, PegasosClassifier
+from pegasos import SGD, PegasosClassifier, Recorder
 from pegasos.errors import ToleranceNotReached
 
 TITLE = "Table 1: the duality gap of SGD-s vanishes"
@@ -26,9 +26,11 @@ DIFFERS = (
     *COMMON[:2],
     "The goal is lost in the text at hand; ours is 0.01 (quick) and 0.001 (full). L, J belong to "
     "the paper's pair: duals over all epochs and the last weights. Epochs of SGD-m are counted as "
-    "presentations, as the paper counts them: a multiple pass is several.",
+    "presentations, as the paper counts them: a multiple pass is several. A fit ends after 300 "
+    "passes (quick), or 10,000 or 40 CPU seconds (full).",
 )
 C = 1.0
+LIMIT = 40.0  # CPU seconds of a fit, in the full run
 PRESENTATIONS = (4 * 5 + 1) / 5  # per pass of SGD-m: four of five passes present a row five times
 
 
@@ -41,6 +43,7 @@ def run(scale: Scale, report: Report) -> None:
         for variant in ("s", "m"):
             solver = SGD(variant, output="last", duals="all")
             limits = {"tol": goal, "max_iter": scale.pick(300, 10_000)}
+            limits |= {"max_time": scale.pick(None, LIMIT), "record": Recorder([0], clock="cpu")}
             model = PegasosClassifier(C=C, bias="none", solver=solver, random_state=0, **limits)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ToleranceNotReached)
@@ -49,7 +52,8 @@ def run(scale: Scale, report: Report) -> None:
         lam = fits["s"].lam_
         is_accurate[name] = bool(s.relative_gap <= goal)
         epochs = PRESENTATIONS * m.epochs
-        is_more[name] = bool(epochs > s.epochs)
+        if is_accurate[name] and (m.relative_gap <= goal or epochs > s.epochs):
+            is_more[name] = bool(epochs > s.epochs)  # unknown if the limit came before
         rows.append(
             [split.label, f"{split.n:,}", split.X.shape[1], f"{s.primal / lam:.6g}"]
             + [f"{s.dual / lam:.6g}", f"{s.relative_gap:.1e}", s.epochs, f"{epochs:.0f}"]
@@ -59,8 +63,10 @@ def run(scale: Scale, report: Report) -> None:
     report.table(head, rows, f"C = {C:g}, goal {goal:g}")
     count = f"{sum(is_accurate.values())} of {len(is_accurate)} sets."
     report.judge("accurate", is_accurate, f"Below {goal:g} on {count}")
-    count = f"More presentations on {sum(is_more.values())} of {len(is_more)} sets."
-    report.judge("multiple", is_more, count)
+    count = (
+        f"More presentations on {sum(is_more.values())} of {len(is_more)} sets where that is known."
+    )
+    report.judge("multiple", is_more or {"any set": False}, count)
 
 
 if __name__ == "__main__":

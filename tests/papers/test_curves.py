@@ -24,4 +24,5 @@ def test_the_share_below_counts_an_unknown_curve_as_above():
 def test_slopes_are_powers():
     x = np.array([1.0, 2.0, 4.0])
     assert slope(x, 3.0 / x) == pytest.approx(-1.0)
+    assert slope(x, [1.0, 2.0, np.inf]) == np.inf  # what never arrives
     assert spread([2.0, 8.0, 4.0]) == 4.0

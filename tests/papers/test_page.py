@@ -16,12 +16,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def publish(name, measured):
+def publish(name, measured, mode="quick"):
     report = Report({"fast": Claim("it is fast", "Sec. 1")})
     report.judge("fast", {"a": True}, measured)
     report.table(["set", "seconds"], [["a9a", "1"]])
     experiment = SimpleNamespace(TITLE=f"Title of {name}", DIFFERS=("another machine",))
-    return module.publish("pegasos_2011", name, experiment, report, "facts")
+    facts = f"`python -m papers.pegasos_2011.{name}`: {mode}, 1 seed(s), 3 CPU s."
+    return module.publish("pegasos_2011", name, experiment, report, facts)
 
 
 def test_an_experiment_replaces_its_own_block_only(folder):
@@ -39,3 +40,10 @@ def test_verdicts_are_counted_on_the_page_and_over_all(folder):
     text = publish("figure_7", "y").read_text()
     assert "Claims: 2 holds, 0 holds in part, 0 does not hold." in text
     assert "(pegasos_2011/index.md) | 2 | 0 | 0 |" in (folder / "index.md").read_text()
+
+
+def test_a_page_says_which_runs_are_quick_and_which_are_full(folder):
+    assert "Measured: 1 quick." in publish("figure_8", "x").read_text()
+    assert "Measured: 1 quick, 1 full." in publish("figure_7", "y", "full").read_text()
+    assert "| 1 quick, 1 full |" in (folder / "index.md").read_text()
+    assert "Measured: 2 full." in publish("figure_8", "x", "full").read_text()
