@@ -29,6 +29,8 @@ from pegasos.online import (
     rule_named,
 )
 from pegasos.online.conjugates import support
+from pegasos.online.directions import Curvature, by_conjugate_gradients, by_products
+from pegasos.online.saddle import Saddle
 from pegasos.online.tally import EPS, PULL
 from tests.reference.projections import constraints
 
@@ -117,6 +119,31 @@ def test_columns_in_any_units_are_no_obstacle(within, loss, lam, wide, monkeypat
     assert found.lower - ROUNDING <= best <= found.upper + ROUNDING
     assert found.upper - found.lower <= 1e-3 * found.upper
     assert costs.full().value(found.u) <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("within", "lam"), [(L2Ball(1.0), 1e-3), (L1Ball(1.0), 0.0), (L1Ball(30.0), 1e-3)]
+)
+def test_text_of_many_columns_in_any_units_is_no_obstacle(within, lam):
+    rng = np.random.default_rng(2)
+    X = sparse.random_array((150, 1_200), density=0.02, rng=rng, format="csr")
+    X = sparse.csr_array(X @ sparse.diags_array(10.0 ** rng.uniform(-3, 3, 1_200)))
+    y = np.where(rng.random(150) < 0.5, 1.0, -1.0)
+    shares = np.full(150, 1 / 150)
+    best = optimum(X, y, "hinge", lam, shares, within)
+    found = best_fixed_point(row_costs(X, y, lam=lam), within, shares, np.zeros(1_200))
+    assert found.lower - ROUNDING <= best <= found.upper + ROUNDING
+    assert found.upper - found.lower <= 1e-3 * found.upper
+
+
+def test_both_ways_to_a_direction_agree():
+    X, y, lam, _, rng = stream(4, n=200)
+    saddle = Saddle(row_costs(X, y, lam=lam, fit_intercept=True), L2Ball(2.0), np.full(200, 0.005))
+    curved = Curvature(rng.random(200), rng.random(9), rng.standard_normal(9))
+    g = rng.standard_normal(9)
+    exact = by_products(saddle, curved, g)
+    close = by_conjugate_gradients(saddle, curved, g)
+    assert np.linalg.norm(close - exact) <= 0.1 * np.linalg.norm(exact)
 
 
 def test_bounds_farther_apart_than_asked_for_are_told():

@@ -3,8 +3,9 @@
 Minimises   P(u) = sum_i p_i loss(<u, x_i>, y_i) + lam/2 ||u||^2   over u in a convex set,
 
 p_i the share of row i among the costs seen. `saddle` has the dual problem and certifies; `newton`
-approaches both where there are not too many weights, `primal_dual` with first-order steps where
-there are.
+approaches both. Where there are too many weights for their products, `primal_dual` begins with
+first-order steps; if the units of the columns are too much for them, Newton's method goes on from
+there with directions by conjugate gradients.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ import numpy as np
 from pegasos.data.rows import FloatArray
 from pegasos.errors import InvalidData, ToleranceNotReached
 from pegasos.online.costs import RowCosts
-from pegasos.online.newton import newton_steps
+from pegasos.online.directions import by_conjugate_gradients, by_products
+from pegasos.online.newton import newton_steps, smoothed_around, smoothest
 from pegasos.online.primal_dual import first_order_steps
 from pegasos.online.saddle import Hindsight, Saddle
 from pegasos.online.sets import Everywhere, checked_set, nearest
 from pegasos.problem.scaling import positive
 
 WIDE = 1000  # weights from which their products are too many for Newton's method
-
+LATE = 300  # Newton steps after first-order ones, at most
 UNBOUNDED = 100  # steps where nothing but losses >= 0 bounds the cost from below
 
 
@@ -54,8 +56,9 @@ def best_fixed_point(
         Relative distance of the bounds at which to end. A cost below a 100,000th of what the point
         0 costs counts as that much: it need not be known to more digits.
     max_iter : int, default=2000
-        Steps after which to end in any case, with a warning: first-order ones of two passes over
-        the rows each, Newton steps with fewer weights than WIDE.
+        Steps after which to end in any case, with a warning: Newton steps; from WIDE weights on
+        first-order ones, of two passes over the rows each, and Newton steps, at most LATE, after
+        them.
 
     Warns
     -----
@@ -83,9 +86,16 @@ def best_fixed_point(
     saddle = Saddle(costs, checked_set(within), shares)
     now = saddle.pair_at(nearest(within, start))
     saddle.look(now)
-    approach = newton_steps if costs.n_weights < WIDE else first_order_steps
     is_bounded = costs.lam > 0.0 or not isinstance(within, Everywhere)
-    approach(saddle, now, tol, max_iter if is_bounded else min(max_iter, UNBOUNDED))
+    most = max_iter if is_bounded else min(max_iter, UNBOUNDED)
+    if costs.n_weights < WIDE:
+        newton_steps(saddle, now.u, smoothest(saddle), by_products, tol, most)
+    else:
+        first_order_steps(saddle, now, tol, most)
+        best, late = saddle.best(), min(most, LATE)
+        if is_bounded and not saddle.is_within(tol):
+            around = smoothed_around(saddle, best)
+            newton_steps(saddle, best.u, around, by_conjugate_gradients, tol, late)
     found = saddle.certified()
     _warn(found, saddle, tol, max_iter)
     return found

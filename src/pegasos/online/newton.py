@@ -1,4 +1,4 @@
-"""Newton steps towards the best fixed point: any units of columns, products of d^2 numbers a row.
+"""Newton steps towards the best fixed point, whatever the units of the columns.
 
 Both sides of the saddle point are smoothed around dual numbers at hand, a_i of the rows and m of
 the set:
@@ -10,7 +10,7 @@ has a gradient, m_new - V(c), with the best c (`dual_step`), the best v (`prox`)
 m_new = h (u + m/h - v), a normal of the set at v up to lam v. Where it vanishes, v and c have the
 gap sum_i p_i gap_term(<v, x_i>, c_i): an augmented Lagrangian, whose minimum is found by Newton's
 method ([LST18]); then c and m_new take the places of a and m, with less smoothing. Columns count in
-units of their root mean square: h_j = sharpness scale_j^2.
+units of their root mean square: h_j = sharpness scale_j^2. `directions` solves the equations.
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
          Lasso problems. SIAM J. Optim. 28(1), 2018.
@@ -18,19 +18,20 @@ units of their root mean square: h_j = sharpness scale_j^2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
+from pegasos.online.directions import Curvature
 from pegasos.online.proximal import curvature, prox
 from pegasos.online.saddle import Pair, Saddle, dual_steps
 from pegasos.online.tally import inner, length
 from pegasos.parallel import one_blas_thread
 from pegasos.problem.losses import response
-from pegasos.solvers.newton.equations import solved
-from pegasos.solvers.newton.hessian import hessian
 
 STEPS = 30  # for one smoothing, at most
 CLOSE = 1e-4  # of a gradient at which a smoothed problem counts as solved
@@ -39,8 +40,7 @@ ROUNDING = 1e-13  # no gradient in units of the columns is made smaller
 SHARPER = 3.0  # from one smoothing to the next
 SHARPEST = 1e6
 SMOOTHEST = 0.25  # all rows answer but those far on the wrong side
-DAMPING = 1e-12  # of the largest curvature
-REACH = 16.0  # units that one weight alone may go in a step, where neither rows nor set answer
+FAINTEST = 1e-8  # with dual numbers next to 0, whose size is that of a change worth making
 TOO_FAR = 0.5  # of the first slope: a step that ends where it rises by this much is cut
 
 
@@ -64,13 +64,30 @@ class Place(NamedTuple):
     m: FloatArray
 
 
+Direction: TypeAlias = Callable[[Saddle, Curvature, FloatArray], FloatArray]
+
+
+def smoothest(saddle: Saddle) -> Smoothed:
+    """Return the smoothed problem to begin with where no dual numbers are known."""
+    return _smoothed(saddle, np.zeros(saddle.costs.n), np.zeros(len(saddle.scale)), SMOOTHEST)
+
+
+def smoothed_around(saddle: Saddle, pair: Pair) -> Smoothed:
+    """Return the smoothed problem around dual numbers at hand, as wide as they are large."""
+    size = math.sqrt(inner(saddle.shares, pair.a * pair.a))
+    return _smoothed(saddle, pair.a, pair.V, max(FAINTEST, min(SMOOTHEST, size)))
+
+
+def _smoothed(saddle: Saddle, a: FloatArray, m: FloatArray, sharpness: float) -> Smoothed:
+    return Smoothed(a, m, 1.0 / sharpness, sharpness * saddle.scale**2)
+
+
 @one_blas_thread
-def newton_steps(saddle: Saddle, now: Pair, tol: float, max_iter: int) -> None:
-    """Take at most `max_iter` Newton steps from `now`, until the bounds are `tol` apart."""
-    u, scale, sharpness, left = now.u, saddle.scale, SMOOTHEST, max_iter
-    smoothed = Smoothed(
-        np.zeros(len(now.z)), np.zeros(len(u)), 1.0 / sharpness, sharpness * scale**2
-    )
+def newton_steps(  # noqa: PLR0913
+    saddle: Saddle, u: FloatArray, smoothed: Smoothed, direction: Direction, tol: float, left: int
+) -> None:
+    """Take so many Newton steps from `u` at most, until the bounds are `tol` apart."""
+    scale, sharpness = saddle.scale, 1.0 / smoothed.q
     while left > 0:
         place = _place(saddle, smoothed, u, saddle.scores(u))
         V, enough = saddle.sum(place.c), 0.0
@@ -79,7 +96,7 @@ def newton_steps(saddle: Saddle, now: Pair, tol: float, max_iter: int) -> None:
             enough = enough or max(ROUNDING, CLOSE * length(g))
             if k > 0 and length(g) <= enough:
                 break
-            place = _moved(saddle, smoothed, place, g)
+            place = _moved(saddle, smoothed, direction, place, g)
             V, left = saddle.sum(place.c), left - 1
         u = place.u
         saddle.look(Pair(place.v, saddle.scores(place.v), place.c, V))
@@ -87,7 +104,7 @@ def newton_steps(saddle: Saddle, now: Pair, tol: float, max_iter: int) -> None:
             break
         if length((place.m - V) / scale) <= FAIR:
             sharpness = min(SHARPEST, SHARPER * sharpness)
-            smoothed = Smoothed(place.c, place.m, 1.0 / sharpness, sharpness * scale**2)
+            smoothed = _smoothed(saddle, place.c, place.m, sharpness)
 
 
 def _place(saddle: Saddle, smoothed: Smoothed, u: FloatArray, z: FloatArray) -> Place:
@@ -100,18 +117,16 @@ def _place(saddle: Saddle, smoothed: Smoothed, u: FloatArray, z: FloatArray) -> 
     return Place(u, z, c, w, v, h * (w - v))
 
 
-def _moved(saddle: Saddle, smoothed: Smoothed, place: Place, g: FloatArray) -> Place:
+def _moved(
+    saddle: Saddle, smoothed: Smoothed, direction: Direction, place: Place, g: FloatArray
+) -> Place:
     """Take a Newton step against the gradient g, both in units of the columns."""
     costs, scale = saddle.costs, saddle.scale
     answers = np.empty(len(place.z))
     write_responses(costs.loss, place.z, smoothed.a, place.c, smoothed.q, costs.y, answers)
-    d = len(g)
-    H = hessian(saddle.problem, saddle.columns, saddle.shares * answers)[:d, :d].copy()
-    diagonal, v = curvature(saddle.within, place.w, place.v, smoothed.h, costs.lam)
-    H += np.outer(v / scale, v / scale)
-    H.flat[:: d + 1] += diagonal / scale**2
-    lacking = np.maximum(0.0, np.abs(g) / REACH - H.diagonal())
-    along = -solved(H, g, lacking, DAMPING * float(H.diagonal().max())) / scale
+    diagonal, side = curvature(saddle.within, place.w, place.v, smoothed.h, costs.lam)
+    curved = Curvature(saddle.shares * answers, diagonal / scale**2, side / scale)
+    along = -direction(saddle, curved, g) / scale
     along_z = saddle.scores(along)
 
     start = inner(g * scale, along)

@@ -72,8 +72,12 @@ class Saddle:
 
     def sum(self, a: FloatArray) -> FloatArray:
         """Return V = sum_i p_i a_i x_i."""
+        return self.sum_of(self.shares * a)
+
+    def sum_of(self, c: FloatArray) -> FloatArray:
+        """Return sum_i c_i x_i."""
         V = np.zeros(self.costs.n_weights)
-        add_rows(self.costs.rows, self.costs.constant, self.shares * a, V)
+        add_rows(self.costs.rows, self.costs.constant, c, V)
         return V
 
     def is_within(self, tol: float) -> bool:
@@ -100,6 +104,10 @@ class Saddle:
         if dual > self.lower or len(self.a) == 0:
             self.lower, self.a = dual, pair.a
         return primal - dual
+
+    def best(self) -> Pair:
+        """Return the best primal and the best dual point so far."""
+        return Pair(self.u, self.scores(self.u), self.a, self.sum(self.a))
 
     def certified(self) -> Hindsight:
         """Recompute both bounds from the points kept, rounding on the safe side."""
