@@ -8,7 +8,9 @@ import pytest
 from sklearn.base import clone
 
 from pegasos import (
+    LASVM,
     MPU,
+    OCAS,
     SDCA,
     SGD,
     SGDQN,
@@ -26,6 +28,7 @@ from pegasos import (
     PegasosRegressor,
     Perceptron,
     Recorder,
+    SVMPerf,
 )
 from pegasos.around import Around
 from pegasos.certificate.stopping import Outcome, Stopping
@@ -263,6 +266,24 @@ def test_records_go_on_in_a_run_that_was_saved():
     assert [(m.step, m.objective) for m in again.moments] == [
         (m.step, m.objective) for m in whole.moments
     ]
+
+
+@pytest.mark.parametrize("solver", [*KERNEL, LASVM()], ids=str)
+@pytest.mark.parametrize("most", [1, 17, 29])
+def test_a_kernel_fit_ends_after_max_steps_exactly(solver, most):
+    _, problem = kernel_problem()
+    found = followed(problem, solver, [most], Stopping(tol=1e-12, max_steps=most))
+    assert found.outcome is Outcome.STEPS
+    assert [moment.step for moment in found.moments] == [most]
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("solver", [SVMPerf(), OCAS()], ids=str)
+def test_cutting_planes_end_after_whole_passes(solver):
+    problem = draw(Hinge(), 7, n=20, bias="none").problem
+    for most, ends in ((1, 20), (60, 60), (61, 80)):
+        found = followed(problem, solver, [most], Stopping(tol=1e-12, max_steps=most))
+        assert (found.outcome, found.moments[-1].step) == (Outcome.STEPS, ends)
 
 
 @pytest.mark.fast

@@ -28,13 +28,14 @@ from pegasos.problem.objective import Costs, Problem, weight
 class Recorder:
     """Record what a fit's model is worth after chosen numbers of steps: `records_` of estimators.
 
-    A step is what the solver's paper calls one: a row, a mini-batch (Pegasos), a pair (SMO). Of
-    solvers that work on many rows at once, the first model at or after a chosen step is recorded,
-    and `max_steps` is reached or passed: "newton", "svm_perf" and "ocas" by whole passes, where a
-    row is a step; "lasvm" by its portions of an epoch; "decomposition" with larger working sets;
-    "sdca" on large sparse data. "simba" has new weights after each of its rounds only. The
-    objective is that of the `C` given, also where a solver is given another measure and certifies
-    its own problem (`lam_`).
+    A step is what the solver's paper calls one: a row, a mini-batch (Pegasos), a pair (SMO), a row
+    that PROCESS looks at ("lasvm"). Of solvers that cannot be divided so, the first model at or
+    after a chosen step is recorded, and `max_steps` is reached or passed: a cut of "svm_perf" and
+    "ocas" and a step of "newton" need all rows and count as so many steps, so `max_steps` of k
+    times their number ends after k; "decomposition" ends with its working set, "sdca" on large
+    sparse data with a round of its threads. "simba" has new weights after each of its rounds only.
+    The objective is that of the `C` given, also where a solver is given another measure and
+    certifies its own problem (`lam_`).
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def visit_all(problem, state, order):
     """Visit rows in this order."""
     state.begin("visit")
     state.visits = order
-    while visit(problem, state) is not None:
+    while visit(problem, state, len(state.visits)) is not None:
         pass
 
 

@@ -13,9 +13,9 @@ the plane.
 
 How many cuts: on a9a (lam = 1e-4, no bias) the last reduced solution is within 1e-3 of the lower
 bound, which is the literal rule with eps = 1e-3, after 477 cuts; a certified relative gap of 1e-3
-takes 571, of which the lower bound alone needs 511 (OCAS: 54). Better weights between two reduced
-solutions would save 50. With a slack for each of 30 random groups of rows it is 97 rounds, of 30
-cuts each: another method.
+takes 571, of which the lower bound alone needs 511 (OCAS: 54): no choice of weights makes 200 of
+them enough. Better weights between two reduced solutions would save 50. With a slack for each of 30
+random groups of rows it is 97 rounds, of 30 cuts each: another method.
 
 [Joa06]  Joachims. Training linear SVMs in linear time. KDD 2006. The paper is not at hand: the
          method is derived from what the planes are, and not checked against its text. [SSSC11]

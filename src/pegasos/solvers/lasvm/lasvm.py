@@ -92,14 +92,20 @@ class LASVM(Options, Solver):
         return state
 
     def advance(self, problem: Problem, state: LasvmState) -> Advance:
-        """Go on with the epoch: a portion of the phase that it is in, or of the next."""
+        return self.advance_by(problem, state, len(problem.costs.Y))
+
+    def advance_by(self, problem: Problem, state: LasvmState, most: int) -> Advance:
+        """Go on with the epoch: a portion of the phase that it is in, or of the next.
+
+        A step is a row that PROCESS looks at; rows that do not violate count when an epoch ends.
+        """
         step = None
         while step is None:
             if state.phase == "draw":
                 state.draw()                                   # [BEWB05] online: pick k_t
                 state.begin("visit")
             elif state.phase == "visit":
-                step = visit(problem, state)                   # PROCESS(k_t), REPROCESS once
+                step = visit(problem, state, most)             # PROCESS(k_t), REPROCESS once
                 if step is None:
                     state.begin("finish")
             elif state.phase == "finish":                      # REPROCESS until delta <= tau
@@ -114,7 +120,8 @@ class LASVM(Options, Solver):
                     assess(problem, state)
                     if state.phase == "respond":
                         others = len(state.is_due) - len(state.visits)
-                        step = Advance(others, True, float(state.gap.max()))
+                        gap = float(state.gap.max())
+                        step = Advance(others, True, gap, steps=min(others, most))
                     state.begin("draw")
         return step
 
@@ -125,16 +132,16 @@ class LASVM(Options, Solver):
         return dual_numbers(problem, state.coefficients(problem))
 
 
-def visit(problem: Problem, state: LasvmState) -> Advance | None:
-    """PROCESS a block of rows in their order, with one REPROCESS after each; None after the last.
+def visit(problem: Problem, state: LasvmState, most: int) -> Advance | None:
+    """PROCESS a block of at most so many rows in their order, with one REPROCESS after each.
 
-    Where rows of the kernel matrix are lacking, look up first.
+    None after the last. Where rows of the kernel matrix are lacking, look up first.
     """
     gram = problem.rows
     if state.block is None:
         if state.done == len(state.visits):
             return None
-        state.block = next_block(problem, state)
+        state.block = next_block(problem, state, most)
     block = state.block
     while block.k < len(state.tau):
         k = block.k
@@ -153,10 +160,10 @@ def visit(problem: Problem, state: LasvmState) -> Advance | None:
     return Advance(len(block.rows), False)
 
 
-def next_block(problem: Problem, state: LasvmState) -> Block:
+def next_block(problem: Problem, state: LasvmState, most: int) -> Block:
     """Give places to the rows that are visited next."""
     m = state.set.m
-    length = min(state.set.block_length(), max(1, SCRATCH_VALUES // (m + MOST)))
+    length = min(state.set.block_length(), max(1, SCRATCH_VALUES // (m + MOST)), most)
     some = state.visits[state.done : state.done + length].copy()
     new = some[state.place_of[some] < 0]
     values = problem.rows.values(new, np.concatenate([state.rows, new]))
