@@ -51,9 +51,11 @@ def each(work: Callable[[T], None], parts: Iterable[T], at_once: int | None = No
     next. Within the work of another call it does all of them itself: nobody may be free.
     """
     parts = list(parts)
-    limits = (cores(), len(parts), at_once, getattr(_here, "limit", None))
-    threads = min(n for n in limits if n is not None)
-    if threads < 2 or getattr(_here, "is_at_work", False):
+    threads = 1
+    if len(parts) > 1 and not getattr(_here, "is_at_work", False):
+        limits = (cores(), len(parts), at_once, getattr(_here, "limit", None))
+        threads = min(n for n in limits if n is not None)
+    if threads < 2:
         for part in parts:
             work(part)
         return

@@ -19,7 +19,7 @@ from pegasos.certificate.judge import Judge
 from pegasos.certificate.leads import unknown_biases
 from pegasos.certificate.offer import Offer
 from pegasos.certificate.predictions import Ball, ball
-from pegasos.certificate.schedule import PAUSE, Schedule, rounding_rules
+from pegasos.certificate.schedule import LONG_PAUSE, PAUSE, Schedule, rounding_rules
 from pegasos.certificate.stopping import Certificate, Outcome, Stopping
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray, float_type, shape
@@ -246,8 +246,8 @@ class Run:
 
     def _is_within_tol(self) -> bool:
         """Whether all models are proven to be within `tol`."""
-        is_within = self.judge.relative_gap().max() <= self.stopping.tol
-        return bool(self.judge.has_judged and is_within)
+        judge = self.judge
+        return judge.has_judged and bool(judge.relative_gap().max() <= self.stopping.tol)
 
     def _is_due(self, estimate: float, is_current: bool) -> bool:
         """Whether a certificate is due."""
@@ -260,7 +260,8 @@ class Run:
             # Labels may be settled early, and kernel values turn out to be too coarse.
             may_wait = self.stopping.rule == "gap" and not geometry(self.problem.rows).is_expansion
             known = self.judge.has_judged, self._is_within_tol()
-            return self.schedule.is_due_if_exact(*of, *known, PAUSE if may_wait else 1)
+            pause = LONG_PAUSE if self.stopping.wish_epochs else PAUSE
+            return self.schedule.is_due_if_exact(*of, *known, pause if may_wait else 1)
         return self.schedule.is_due(*of)
 
     def _limit(self) -> Outcome | None:

@@ -20,7 +20,7 @@ from pegasos.problem.joint_losses import (
     own_class,
 )
 from pegasos.problem.losses import gain
-from pegasos.problem.objective import Problem, Weights, weight
+from pegasos.problem.objective import Problem, factors, weight
 from pegasos.problem.scores import Extent
 
 
@@ -108,11 +108,11 @@ def dual_weights(problem: Problem, offer: Offer, means: Means) -> DualWeights:
     return best[1]
 
 
-def write_sums(weights: Weights, A: FloatArray, sums: FloatArray) -> None:
+def write_sums(weights: Any, A: FloatArray, sums: FloatArray) -> None:
     """Write the sums of s_i a_i and |s_i a_i| into the last rows of `sums`; A is left as |a|."""
     for row in (1, 2):
         if weights.mask:
-            np.einsum("i,ik->k", weights.values, A, out=sums[row])
+            np.einsum("ik,ik->k", np.broadcast_to(factors(weights), A.shape), A, out=sums[row])
         else:
             np.multiply(A.sum(axis=0), weights.values[0], out=sums[row])
         np.abs(A, out=A)

@@ -17,7 +17,7 @@ where the first interval is wide: the duals have hardly any room, as with one cl
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from pegasos.dispatch import compiled
 from pegasos.kernel_matrix.geometry import few_at_hand
 from pegasos.parallel import each
 from pegasos.problem.bias import feasible, slopes_bracket
-from pegasos.problem.geometry import geometry, square_norm_of
+from pegasos.problem.geometry import geometry, products, square_norm_of
 from pegasos.problem.losses import gain, lower, upper
-from pegasos.problem.objective import Costs, Problem, weight
+from pegasos.problem.objective import Costs, Problem, weight_of
 
 INSIDE = 0.99  # of the room of a dual number: what is used of it
 NARROW = 0.05  # of the spread of the targets: intervals that need no other
@@ -40,10 +40,13 @@ UP, DOWN, TOTAL, SIZE = range(4)  # rows of sums
 
 
 class Located(NamedTuple):
-    """A point m, its square norm, and intervals (K,) that hold b* + <w* - w, m>."""
+    """A point m, its square norm, and intervals (K,) that hold b* + <w* - w, m>.
+
+    Where every model has rows of its own it has a point of its own: (n, K), with K square norms.
+    """
 
     origin: FloatArray
-    square: float
+    square: Any
     low: FloatArray
     high: FloatArray
 
@@ -86,7 +89,7 @@ def from_dual(
         errors = room_of_scores(problem, judge, Z)
     error = space.product_error(M, errors, judge.means.extent, norm + radius)
     is_known = tau > 0.0
-    origin = M[:, 0] if len(tau) == 1 else M @ (is_known / max(1, is_known.sum()))
+    origin = space.point_among(M, is_known)
     room = error + radius * space.distances_to(origin, M)
     middle = np.einsum("jk,jk->k", M, space.functional(judge.W, Z))
     square = square_norm_of(space, origin)
@@ -148,9 +151,9 @@ def sums_of_changes(costs: Costs, point: Point, C: FloatArray, t: FloatArray) ->
 def add_changes(costs, A, balance, C, t, span, sums):  # type: ignore[no-untyped-def]
     """Add up what moving the dual numbers by t[k] C[i, k] up, and down, changes of the gains."""
     for i in range(span[0], span[1]):
-        s = weight(costs.weights, i)
         for k in range(A.shape[1]):
             if C[i, k] > 0.0:
+                s = weight_of(costs.weights, i, k)
                 y, a, c = costs.Y[i, k], feasible(costs, A, i, k, balance), t[k] * C[i, k]
                 here = gain(costs.loss, a, y)
                 above, below = gain(costs.loss, a + c, y), gain(costs.loss, a - c, y)
@@ -164,13 +167,13 @@ def add_changes(costs, A, balance, C, t, span, sums):  # type: ignore[no-untyped
 
 
 def from_scores(
-    problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray, square: float
+    problem: Problem, judge: Judge, radius: FloatArray, origin: FloatArray, square: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the intervals for b* + <w* - w, m> that the ball allows."""
     space, Z = geometry(problem.rows), scores_of_weights(problem, judge)
     room = room_of_scores(problem, judge, Z)
     judge.has_scores = False  # they are about to be written over
-    shift = np.asarray(origin @ space.functional(judge.W, Z))
+    shift = products(origin, space.functional(judge.W, Z))
     Z -= shift
     ends: list[float] = []
     for side, push in ((0, 1.0), (1, -2.0)):  # pushed up, then pushed down

@@ -47,8 +47,8 @@ class Ball:
 
     `centre` (d, K), `radius` (K,); the bias lies in [low, high] (K,) for weights at the centre.
     `origin` (d,) is the point m of a fit with a free bias, None otherwise; `square` is its square
-    norm, or that of the constant feature of a regularised bias. Bounds that do not hold are
-    infinite.
+    norm, or that of the constant feature of a regularised bias. Both have an entry per model where
+    every model has rows of its own. Bounds that do not hold are infinite.
     """
 
     centre: FloatArray
@@ -56,7 +56,7 @@ class Ball:
     low: FloatArray
     high: FloatArray
     origin: FloatArray | None
-    square: float
+    square: Any
     expansion: tuple[FloatArray, FloatArray] | None = None  # of a kernel: see `expansion_error`
     pairs: Pairs | None = None  # of a joint loss: what is known of biases by pairs of classes
 
@@ -103,7 +103,7 @@ def ball(problem: Problem, judge: Judge) -> Ball:
     origin, square, low, high = None, problem.bias_scale**2, judge.b, judge.b
     if problem.is_free:
         origin, square, low, high = locate_bias(problem, judge, radius, norm)
-    room = 2.0 * error * math.sqrt(square) + ROUNDING * np.abs(judge.b)
+    room = 2.0 * error * np.sqrt(square) + ROUNDING * np.abs(judge.b)
     return Ball(W, radius, low - room, high + room, origin, square, expansion)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
 MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another,
 PAUSE = 5  # after so many epochs: a fit that ends sooner is certified once
+LONG_PAUSE = 20  # on the way to machine precision: small fits, of which a certificate is a part
 LAG = 0.8  # epochs by which a solver's estimate is behind
 EPOCHS_PER_CERTIFICATE = 5  # where there is a choice; a certificate costs about two epochs
 SAMPLED = 0.85  # of the target: an estimate from a sample that promises a certificate
@@ -19,7 +20,8 @@ CURRENT_WAITS = 2  # times the epochs to the next certificate, without a hint by
 STALLED_EPOCHS = 15  # in which an exact estimate must halve, or it is as small as it gets
 ROUNDING_BEGINS = 1e4  # relative gap, in units of the last place, below which rounding may rule
 STALLED_CERTIFICATES = 4  # in which the gap must halve, or rounding does rule
-AT_ROUNDING, STALLED_AT_ROUNDING = 1e-13, 3  # the same for estimates below: epochs
+NEAR_ROUNDING, STALLED_NEAR_ROUNDING = 1e-11, 3  # the same for estimates below: epochs
+AT_ROUNDING, STALLED_AT_ROUNDING = 1e-13, 1
 
 
 @dataclass
@@ -90,7 +92,10 @@ class Schedule:
         """Whether an exact estimate is below `tol` and no longer falls."""
         if not estimate >= 0.5 * self.least:
             self.least, self.least_at = estimate, epochs
-        patience = STALLED_AT_ROUNDING if self.least <= AT_ROUNDING else STALLED_EPOCHS
+        patience = STALLED_EPOCHS
+        if self.least <= NEAR_ROUNDING:
+            is_at_rounding = self.least <= AT_ROUNDING
+            patience = STALLED_AT_ROUNDING if is_at_rounding else STALLED_NEAR_ROUNDING
         return epochs - self.least_at >= patience and self.least <= tol
 
     def forget_estimate(self, epochs: int) -> None:

@@ -24,7 +24,7 @@ from pegasos.problem.joint_losses import (
 )
 from pegasos.problem.joint_rounding import joint_rooms, joint_size, joint_spread
 from pegasos.problem.losses import Logistic, entropy, gain, gap_term, sigmoid, value
-from pegasos.problem.objective import Costs, weight
+from pegasos.problem.objective import Costs, weight, weight_of
 from pegasos.problem.row_slopes import write_minus_slopes
 
 EPS = float(np.finfo(np.float64).eps)
@@ -131,8 +131,8 @@ def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
 @add_row_terms.otherwise
 def _(loss, costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
     A, balance, Z, radius, b = judged
-    s = weight(costs.weights, i)
     for k in range(A.shape[1]):
+        s = weight_of(costs.weights, i, k)
         y, z = costs.Y[i, k], Z[i, k] + b[k]
         a = feasible(costs, A, i, k, balance)
         r = error_of(radius, i, k, z, b[k], y)
@@ -208,8 +208,8 @@ def _(loss, z, a, r, y):  # type: ignore[no-untyped-def]
 @write_row_room.otherwise
 def _(loss, costs, judged, i, row, out):  # type: ignore[no-untyped-def]
     A, balance, Z, radius, b = judged
-    s = weight(costs.weights, i)
     for k in range(A.shape[1]):
+        s = weight_of(costs.weights, i, k)
         a = feasible(costs, A, i, k, balance)
         y, z = costs.Y[i, k], Z[i, k] + b[k]
         of_value, of_gap = rooms(loss, z, a, error_of(radius, i, k, z, b[k], y), y)

@@ -9,9 +9,9 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.kernel_matrix.scores import expansion_error, kernel_scores, radii, scores_room
-from pegasos.problem.geometry import SAMPLED_ROWS, Size
+from pegasos.problem.geometry import SAMPLED_ROWS, Size, mean_of_known
 from pegasos.problem.kernels import is_psd
-from pegasos.problem.objective import Problem
+from pegasos.problem.objective import Problem, factors
 from pegasos.problem.scores import EPS, Extent, Offered, Scores
 
 NOISE = 1e-9  # relative error of kernel values that a user brings
@@ -19,9 +19,7 @@ NOISE = 1e-9  # relative error of kernel values that a user brings
 
 def combination(problem: Problem, A: FloatArray) -> FloatArray:
     """Return the coefficients of w(a) = 1/(lam S) sum_i s_i a_i phi(x_i), one column per model."""
-    weights = problem.costs.weights
-    scale = weights.values[:, None] if weights.mask else weights.values[0]
-    return A * (scale / (problem.lam * problem.S))
+    return np.asarray(A * (factors(problem.costs.weights) / (problem.lam * problem.S)))
 
 
 @dataclass(frozen=True)
@@ -98,8 +96,11 @@ class KernelGeometry:
         mean[used] = 1.0 / max(1, len(used))
         return mean
 
+    def point_among(self, M: FloatArray, is_known: Any) -> FloatArray:
+        return mean_of_known(M, is_known)
+
     def push_scores(
-        self, point: FloatArray | None, square: float, push: FloatArray, Z: FloatArray
+        self, point: FloatArray | None, square: Any, push: FloatArray, Z: FloatArray
     ) -> None:
         rows = self.rows
         total, product = rows.diagonal + square, np.zeros((rows.shape[0], 1))
@@ -127,7 +128,7 @@ class KernelGeometry:
     def weights_error(
         self, problem: Problem, W: FloatArray, total: FloatArray, known: Extent
     ) -> FloatArray:
-        return np.asarray(16.0 * EPS * (np.sqrt(np.abs(self.rows.diagonal)) @ np.abs(W)))
+        return np.asarray(16.0 * EPS * np.einsum("jk,jk->k", self.rows.lengths, np.abs(W)))
 
     def distance_error(
         self, W: FloatArray, V: FloatArray, distance: FloatArray, scored: Scores
@@ -141,7 +142,7 @@ class KernelGeometry:
         self, M: FloatArray, errors: FloatArray | None, known: Extent, norm: FloatArray
     ) -> FloatArray:
         assert errors is not None
-        size = np.sqrt(np.abs(self.rows.diagonal)) @ M
+        size = np.einsum("jk,jk->k", self.rows.lengths, M)
         error = np.einsum("jk,jk->k", M, errors)
         error += 32.0 * EPS * size * norm
         return np.asarray(error)

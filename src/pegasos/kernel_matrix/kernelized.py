@@ -61,6 +61,11 @@ class Kernelized:
         """Typical error of a kernel value, against sqrt(K(x, x) K(z, z))."""
         raise NotImplementedError
 
+    @property
+    def lengths(self) -> FloatArray:
+        """sqrt(K(x_i, x_i)), (n, 1): one column for all models; (n, K) if each has its own rows."""
+        return np.asarray(np.sqrt(np.abs(self.diagonal))[:, None])
+
     def add_scores(self, B: FloatArray, Z: FloatArray) -> None:
         """Add sum_j B[j, k] K(x_j, x_i) to Z[i, k]."""
         raise NotImplementedError

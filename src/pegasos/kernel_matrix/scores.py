@@ -76,10 +76,11 @@ def radii(
     gram: Any, B: FloatArray, Z: FloatArray, rows: Any, rounding: float, drift: float = 0.0
 ) -> FloatArray:
     """Bound the errors of some rows' scores, for kernel values with errors of `rounding`."""
-    length = np.sqrt(np.abs(gram.diagonal))
+    length = gram.lengths
     adding = 4.0 * np.sqrt(np.count_nonzero(B.any(axis=1))) * EPS
-    error = SIGMAS * rounding * expansion_size(gram, B) + (drift + adding) * (length @ np.abs(B))
-    return length[rows, None] * error + 2.0 * rounding * np.abs(Z[rows])
+    total = np.einsum("jk,jk->k", length, np.abs(B))
+    error = SIGMAS * rounding * expansion_size(gram, B) + (drift + adding) * total
+    return np.asarray(length[rows] * error + 2.0 * rounding * np.abs(Z[rows]))
 
 
 def _with_square(B: FloatArray, scored: Scores) -> Scores:
@@ -114,12 +115,13 @@ def make_exact(gram: Any, B: FloatArray, scored: Scores, chosen: Any) -> Scores:
 
 def expansion_size(rows: Any, W: FloatArray) -> FloatArray:
     """Return sqrt(sum_j W[j, k]^2 K(x_j, x_j)) of expansions over the training rows."""
-    return np.sqrt(np.einsum("jk,jk,j->k", W, W, np.abs(rows.diagonal)))
+    scaled = rows.lengths * W
+    return np.sqrt(np.einsum("jk,jk->k", scaled, scaled))
 
 
 def expansion_error(rows: Any, W: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return what errors of scores grow with: the size of expansions, and what adding up costs."""
-    total = np.sqrt(np.abs(rows.diagonal)) @ np.abs(W)
+    total = np.einsum("jk,jk->k", rows.lengths, np.abs(W))
     adding = 4.0 * math.sqrt(np.count_nonzero(W.any(axis=1))) * EPS
     return expansion_size(rows, W), adding * total
 
@@ -128,6 +130,7 @@ def scores_room(rows: Any, Z: FloatArray, size: FloatArray, adding: FloatArray) 
     """Bound the errors of scores Z (n, K) of a kernel's expansions; see `expansion_error`."""
     room = 2.0 * rows.rounding * np.abs(Z)
     error = OUTLIERS * rows.rounding * size + adding
-    for k in range(Z.shape[1]):
-        room[:, k] += error[k] * np.sqrt(np.abs(rows.diagonal))
+    length = np.broadcast_to(rows.lengths, Z.shape)
+    for k in range(Z.shape[1]):  # one after the other: Z may be large
+        room[:, k] += error[k] * length[:, k]
     return np.asarray(room)

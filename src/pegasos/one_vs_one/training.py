@@ -22,11 +22,12 @@ from pegasos.data.rows import FloatArray
 from pegasos.interrupt import Interrupts
 from pegasos.kernel_matrix.class_blocks import ClassBlocks
 from pegasos.one_vs_one.models import Pairs, Task, new_pairs
+from pegasos.one_vs_one.small_pairs import are_small, small_solutions
 from pegasos.one_vs_one.together import Together, known_together, record_of
-from pegasos.parallel import each, one_blas_thread
+from pegasos.parallel import each, limited_to, one_blas_thread
 from pegasos.problem.class_pairs import pairs_of
 from pegasos.problem.losses import is_margin_loss, value
-from pegasos.problem.objective import Problem, make_problem
+from pegasos.problem.objective import make_problem
 from pegasos.problem.scaling import lam_of
 from pegasos.progress import Watch
 from pegasos.solve import Solution, solve
@@ -42,7 +43,7 @@ def train(
     def seconds() -> float:
         return time.perf_counter() - begin - compilation.seconds
 
-    def note(training: Training, p: int) -> None:
+    def note(training: Training) -> None:
         done, n_pairs, models = course.done, training.pairs.n_pairs, training.pairs
         now = seconds()
         watch.certified(record_of(models, done, now), now * (n_pairs - done) / done)
@@ -85,26 +86,55 @@ class SharedInterrupts(Interrupts):
 
 
 class Training:
-    """Train all pairs of a task; `note` is told about each that is done."""
+    """Train all pairs of a task; `note` is told whenever some are done."""
 
     def __init__(
-        self, task: Task, course: SharedInterrupts, note: Callable[[Training, int], None]
+        self, task: Task, course: SharedInterrupts, note: Callable[[Training], None]
     ) -> None:
         self.task, self.course, self.note = task, course, note
         self.members = [np.flatnonzero(task.codes == c) for c in range(task.n_classes)]
         self.pairs, self.order = new_pairs(task), pairs_of(task.n_classes)
-        self.blocks = ClassBlocks(task.kernel, task.rows, self.members, task.budget)
         self.sizes = np.array([len(self.members[a]) + len(self.members[b]) for a, b in self.order])
-        self.waiting = float((self.sizes.astype(float) ** 2).sum())  # work that is left
+        self.waiting = 0.0  # work that is left
 
     def run(self, one_by_one: bool) -> Pairs:
-        """Train the pairs: those that need much memory alone, then the others side by side.
+        """Train the pairs: small ones in stacks, then the others."""
+        if not one_by_one and are_small(self.task, self.members):
+            with limited_to(1):  # there is too little to do to hand it over
+                self._train_small()
+        left = [p for p in range(self.pairs.n_pairs) if self.pairs.certificates[p] is None]
+        if left:
+            self._train_others(left, one_by_one)
+        return self.pairs
+
+    def _train_small(self) -> None:
+        """Train small pairs in stacks, unless the fit is to end."""
+        number = {pair: p for p, pair in enumerate(self.order)}
+        task, pairs, course = self.task, self.pairs, self.course
+        stacks = small_solutions(task, self.members, course.clock)
+        while not course.pending and course.clock() < task.stopping.max_time:
+            found, evaluations = next(stacks, ({}, 0))
+            if evaluations == 0:
+                break
+            pairs.evaluations += evaluations
+            for pair, solution in found.items():
+                self._keep(number[pair], solution, solution.W)
+            course.done += len(found)
+            if found:
+                self.note(self)
+
+    def _train_others(self, left: list[int], one_by_one: bool) -> None:
+        """Train the pairs that need much memory alone, then the others side by side.
 
         The first of the others is alone, too: what has to be compiled is compiled once. Under a
         time limit every pair has its part of the time; what is left in the end is for those that
         needed more.
         """
-        alone, together, at_once = self.blocks.schedule(self.order)
+        task = self.task
+        self.blocks = ClassBlocks(task.kernel, task.rows, self.members, task.budget)
+        self.waiting = float((self.sizes[left].astype(float) ** 2).sum())
+        *places, at_once = self.blocks.schedule([self.order[p] for p in left])
+        alone, together = ([left[i] for i in some] for some in places)
         at_once = 1 if one_by_one else at_once
         for p in alone + together[:1]:
             self.train(p)
@@ -113,7 +143,6 @@ class Training:
         self.waiting = float((self.sizes[late].astype(float) ** 2).sum())
         each(self.train, late, 1 if set(alone) & set(late) else at_once)
         self.pairs.evaluations += self.blocks.evaluations
-        return self.pairs
 
     def train(self, p: int) -> None:
         """Train one pair, unless the fit is to end."""
@@ -135,7 +164,7 @@ class Training:
         with self.course.lock:
             self.course.done = min(self.course.done + 1, pairs.n_pairs)
             self.waiting -= float(self.sizes[p]) ** 2
-            self.note(self, p)
+            self.note(self)
 
     def _seconds_for(self, p: int) -> float:
         """Return the time that a pair may take: its part of what is left, on all threads."""
@@ -180,20 +209,21 @@ class Training:
             self.pairs.is_indefinite |= gram.is_indefinite
         known = self.pairs.certificates[p]
         if known is None or solution.certificate.relative_gap <= known.relative_gap:
-            self._keep(p, problem, solution)
+            last = None if self.pairs.last is None else solution.state.coefficients(problem)
+            if solution.lam != lam:  # the solver was given another measure of the penalty
+                self.pairs.C[p] = task.C * lam / solution.lam
+            self._keep(p, solution, last)
         self.blocks.release(gram)
 
-    def _keep(self, p: int, problem: Problem, solution: Solution) -> None:
+    def _keep(self, p: int, solution: Solution, last: FloatArray | None) -> None:
         """Take what a pair's run leaves behind into the models of all pairs."""
         pairs, (a, b), ball = self.pairs, self.order[p], solution.ball
         self._put(pairs.B, a, b, solution.W[:, 0])
         if ball.origin is not None:
             self._put(pairs.origin, a, b, ball.origin)
-        if pairs.last is not None:
-            self._put(pairs.last, a, b, solution.state.coefficients(problem)[:, 0])
+        if pairs.last is not None and last is not None:
+            self._put(pairs.last, a, b, last[:, 0])
         pairs.b[p] = solution.b[0]
-        if solution.lam != problem.lam:  # the solver was given another measure of the penalty
-            pairs.C[p] = self.task.C * problem.lam / solution.lam
         pairs.radius[p], pairs.square[p] = ball.radius[0], ball.square
         pairs.ends[:, p] = ball.low[0], ball.high[0]
         if ball.expansion is not None:

@@ -21,7 +21,7 @@ from pegasos.dispatch import by_tag, compiled
 from pegasos.problem.geometry import geometry
 from pegasos.problem.joint_losses import for_joint_losses, own_class
 from pegasos.problem.losses import lower, slope, upper
-from pegasos.problem.objective import Problem, weight
+from pegasos.problem.objective import Problem, weight_of
 
 REACH = 1e110  # how far a crossing is looked for: beyond all targets
 MANY = 32_768  # rows that tell nearly where the best bias is
@@ -100,7 +100,7 @@ def slope_sum(costs, Z, k, b):  # type: ignore[no-untyped-def]
     """Return sum_i s_i slope(Z[i, k] + b), non-decreasing in b."""
     total = 0.0
     for i in range(Z.shape[0]):
-        s = weight(costs.weights, i)
+        s = weight_of(costs.weights, i, k)
         if s > 0.0:
             total += s * slope(costs.loss, Z[i, k] + b, costs.Y[i, k])
     return total
@@ -112,7 +112,7 @@ def signed_sums(costs, A, scale, k, theta):  # type: ignore[no-untyped-def]
     positive, negative = 0.0, 0.0
     for i in range(A.shape[0]):
         a = clip(costs.loss, scale * A[i, k] - theta, costs.Y[i, k])
-        c = weight(costs.weights, i) * a
+        c = weight_of(costs.weights, i, k) * a
         if c > 0.0:
             positive += c
         else:

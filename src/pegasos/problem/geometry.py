@@ -102,8 +102,14 @@ class Geometry(Protocol):
     def typical_point(self, W: FloatArray) -> FloatArray:
         """Return the mean of some rows as weights, those that W is made of if it is of few."""
 
+    def point_among(self, M: FloatArray, is_known: Any) -> FloatArray:
+        """Return one point for all models, the mean of the m_k that are known.
+
+        Where every model has rows of its own it has a point of its own.
+        """
+
     def push_scores(
-        self, point: FloatArray | None, square: float, push: FloatArray, Z: FloatArray
+        self, point: FloatArray | None, square: Any, push: FloatArray, Z: FloatArray
     ) -> None:
         """Add push[k] ||x_i - point|| to Z[i, k], or push[k] sqrt(||x_i||^2 + square) without one.
 
@@ -151,9 +157,21 @@ def geometry(rows: Any) -> Geometry:
     return LinearGeometry(rows)
 
 
-def square_norm_of(space: Geometry, point: FloatArray) -> float:
-    """Return the square norm of one point, given as weights."""
+def square_norm_of(space: Geometry, point: FloatArray) -> Any:
+    """Return the square norm of one point, given as weights; of one per model, all of theirs."""
+    if point.ndim > 1:
+        return space.square_norms(point)
     return float(space.square_norms(point[:, None])[0])
+
+
+def products(point: FloatArray, F: FloatArray) -> FloatArray:
+    """Return <m, w_k> for a `functional` F, of one point m or of one per model."""
+    return np.asarray(np.einsum("jk,jk->k", point, F) if point.ndim > 1 else point @ F)
+
+
+def mean_of_known(M: FloatArray, is_known: Any) -> FloatArray:
+    """Return the mean of those points (d, K) that are known."""
+    return M[:, 0] if M.shape[1] == 1 else np.asarray(M @ (is_known / max(1, is_known.sum())))
 
 
 @dataclass(frozen=True)
@@ -211,8 +229,11 @@ class LinearGeometry:
         mean = rows.X[::step].mean(axis=0, dtype=np.float64)
         return np.asarray(mean)
 
+    def point_among(self, M: FloatArray, is_known: Any) -> FloatArray:
+        return mean_of_known(M, is_known)
+
     def push_scores(
-        self, point: FloatArray | None, square: float, push: FloatArray, Z: FloatArray
+        self, point: FloatArray | None, square: Any, push: FloatArray, Z: FloatArray
     ) -> None:
         rows, (_, d) = self.rows, shape(self.rows)
         point = np.zeros(d) if point is None else point

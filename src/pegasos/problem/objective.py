@@ -16,7 +16,7 @@ import numpy as np
 
 from pegasos.data.centre import weight_count
 from pegasos.data.rows import FloatArray, Rows, add, shape, square_norms, stored_values
-from pegasos.dispatch import compiled, inlined
+from pegasos.dispatch import by_tag, compiled, inlined
 from pegasos.parallel import each
 
 Bias = Literal["none", "regularized", "free"]
@@ -37,12 +37,19 @@ class Weights(NamedTuple):
     mask: int
 
 
+class OwnWeights(NamedTuple):
+    """Sample weights s_ik, (n, K), where every model k has rows of its own; 0 beyond them."""
+
+    values: FloatArray
+    mask: int = -1
+
+
 class Costs(NamedTuple):
     """What rows cost given their scores; kernels that need no features take only this."""
 
     loss: Any
     Y: FloatArray
-    weights: Weights
+    weights: Any  # Weights; OwnWeights where nobody asks for the weight of a row alone
 
 
 class Problem(NamedTuple):
@@ -141,6 +148,28 @@ def sum_places(rows: Rows, height: int, K: int) -> int:
 def weight(weights, i):  # type: ignore[no-untyped-def]
     """Return s_i."""
     return weights.values[np.int64(i) & weights.mask]
+
+
+@by_tag
+def weight_of(weights: Any, i: int, k: int) -> Any:
+    """Return s_i, or where every model has rows of its own s_ik."""
+
+
+@weight_of.register(Weights)
+def _(weights, i, k):  # type: ignore[no-untyped-def]
+    return weights.values[np.int64(i) & weights.mask]
+
+
+@weight_of.register(OwnWeights)
+def _(weights, i, k):  # type: ignore[no-untyped-def]
+    return weights.values[i, k]
+
+
+def factors(weights: Any) -> Any:
+    """Return what numbers of rows, (n, K), are multiplied by to weigh them."""
+    if isinstance(weights, OwnWeights):
+        return weights.values
+    return weights.values[:, None] if weights.mask else weights.values[0]
 
 
 @compiled

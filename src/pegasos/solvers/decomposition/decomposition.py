@@ -225,7 +225,7 @@ def dual_numbers(problem: Problem, B: FloatArray) -> DualPoint:
     weights = problem.costs.weights
     if not weights.mask:
         return DualPoint(B, problem.lam * problem.S / float(weights.values[0]))
-    C = caps(problem)[:, None]
+    C = caps(problem).reshape(len(B), -1)
     return DualPoint(np.divide(B, C, out=np.zeros_like(B), where=C > 0.0), 1.0)
 
 
