@@ -26,10 +26,12 @@ from scipy import sparse
 from pegasos.dispatch import by_tag, compiled, inlined, reordering_sums
 from pegasos.numba_private.intrinsics import prefetch
 from pegasos.numba_private.row_sums import add_to_rows, sum_rows
+from pegasos.parallel import each, ranges
 
 LINE = 64  # bytes of memory that are read together,
 PER_LINE = LINE // 8  # and double precision numbers
 AHEAD = 8  # rows between the one being read and the one being fetched
+VALUES_PER_PART = 1_000_000  # that threads take where little is done to a value
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -146,7 +148,15 @@ def stored_bytes(rows: Rows) -> int:
 def largest_value(rows: Rows) -> float:
     """Return max |x_ij|."""
     values = rows.data if isinstance(rows, CsrRows) else rows.X
-    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    parts = ranges(len(values), max(1, VALUES_PER_PART * len(values) // max(1, values.size)))
+    largest = np.zeros(len(parts))
+
+    def work(p: int) -> None:
+        some = values[slice(*parts[p])]
+        largest[p] = max(float(some.max(initial=0)), -float(some.min(initial=0)))
+
+    each(work, range(len(parts)))
+    return float(largest.max(initial=0.0))
 
 
 def longest_row(rows: Rows) -> int:
@@ -393,11 +403,13 @@ def _(rows, i):  # type: ignore[no-untyped-def]
 
 @fetch.register(CsrRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
-    start = rows.indptr[i]
-    if start < rows.indptr[i + 1]:
-        for p in range(start, rows.indptr[i + 1], 16):
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    if start < stop:
+        for p in range(start, stop, 16):
             prefetch(rows.data, p)
             prefetch(rows.indices, p)
+        prefetch(rows.data, stop - 1)  # a row may begin inside a line
+        prefetch(rows.indices, stop - 1)
 
 
 @compiled
