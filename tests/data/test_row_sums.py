@@ -27,7 +27,7 @@ def drawn(K, kind):
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20, 26, 35])
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 20, 26, 31, 35, 60])
 def test_rows_are_summed_up_and_added_to_in_order(K, kind):
     W, x, chosen, c = drawn(K, kind)
     total, V = np.zeros(K), W.copy()

@@ -16,6 +16,7 @@ from pegasos.data.rows import (
     as_rows,
     float_type,
     is_sparse,
+    room_for,
     scores,
     shape,
     square_norm,
@@ -243,3 +244,12 @@ def test_blocks_cover_every_row_once(n, d, values):
         assert [i for start, stop in parts for i in range(start, stop)] == list(range(n))
         width = max(1, stored_values(rows) // n)
         assert all((stop - start) * width <= max(values, width) for start, stop in parts)
+
+
+@pytest.mark.parametrize(("height", "K"), [(0, 1), (1, 1), (5, 3), (7, 20)])
+def test_room_for_weights_is_zero_and_begins_a_line_of_memory(height, K):
+    W = room_for(height, K)
+    assert W.shape == (height, K)
+    assert W.flags.c_contiguous
+    assert not W.any()
+    assert W.ctypes.data % 64 == 0 or W.size == 0

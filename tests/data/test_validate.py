@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from pegasos import PegasosClassifier, parallel
+from pegasos.data import structure, validate
 from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import shape
 from pegasos.data.structure import check_structure, has_repeats
@@ -208,6 +210,54 @@ def test_well_formed_matrices_pass():
     check_structure(sparse.csc_array(X))
     check_structure(sparse.csr_array((3, 2)))
     check_structure(sparse.csr_array((0, 2)))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_malformed_matrices_are_refused_by_whichever_thread_meets_them(form, change, monkeypatch):
+    monkeypatch.setattr(structure, "INDICES_PER_PART", 1)
+    how, message = CHANGES[change]
+    with pytest.raises(InvalidData, match=f"Malformed {form.upper()} matrix: .*({message})"):
+        checked(malformed(form, how))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("row", range(4))
+def test_an_unsorted_row_is_seen_in_whichever_part_it_is(row, monkeypatch):
+    monkeypatch.setattr(structure, "INDICES_PER_PART", 1)
+    mine = sparse.csr_array(np.ones((4, 3)))
+    assert check_structure(mine)
+    mine.indices[3 * row : 3 * row + 2] = [1, 0]
+    assert not check_structure(mine)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_are_looked_at_on_as_many_threads_as_the_estimator_may_have(threads, monkeypatch):
+    limits = []
+
+    def each(work, parts, at_once=None):
+        limits.append(parallel._here.limit)
+        parallel.each(work, parts, at_once)
+
+    monkeypatch.setattr(structure, "each", each)
+    monkeypatch.setattr(validate, "each", each)
+    checked_rows(PegasosClassifier(n_jobs=threads), sparse.csr_array(X), reset=True)
+    assert limits == [threads] * 2
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("place", range(0, 12, 5))
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_bad_numbers_are_seen_in_whichever_part_they_are(kind, place, dtype, monkeypatch):
+    monkeypatch.setattr(validate, "VALUES_PER_PART", 3)
+    mine = np.full((4, 3), np.finfo(np.float32).max / 2, dtype=dtype)  # float32 sums overflow
+    checked(kind(mine))
+    mine.ravel()[place] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        checked(kind(mine))
 
 
 @pytest.mark.fast

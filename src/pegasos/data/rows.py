@@ -7,6 +7,7 @@ A container answers, for its row x_i:
     add_scaled(rows, i, c, B, W)   w_k += c_k B_k * x_i    the same, coordinate by coordinate
     square_norm(rows, i)       ||x_i||^2
     sizes(rows, i, W, z)       z_k  = sum_j |w_kj x_ij|    what rounding of a score scales with
+    find(rows, i)              a hint that row i is to be fetched soon
     fetch(rows, i)             a hint that row i is needed soon
 
 `W` is one weight vector of shape (d,) or many stored side by side, shape (d, K): a row is then read
@@ -25,8 +26,12 @@ from scipy import sparse
 from pegasos.dispatch import by_tag, compiled, inlined, reordering_sums
 from pegasos.numba_private.intrinsics import prefetch
 from pegasos.numba_private.row_sums import add_to_rows, sum_rows
+from pegasos.parallel import each, ranges
 
+LINE = 64  # bytes of memory that are read together,
+PER_LINE = LINE // 8  # and double precision numbers
 AHEAD = 8  # rows between the one being read and the one being fetched
+VALUES_PER_PART = 1_000_000  # that threads take where little is done to a value
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -78,6 +83,13 @@ class CsrRows(NamedTuple):
 
 
 Rows: TypeAlias = Any  # DenseRows, CsrRows, or a container with `shape`, `size`, `precision`
+
+
+def room_for(height: int, K: int) -> FloatArray:
+    """Return weights (height, K), all 0, from the beginning of a line of memory on."""
+    room = np.zeros(height * K + PER_LINE - 1)  # the rows of W then lie in as few as can be
+    first = -room.ctypes.data % LINE // room.itemsize
+    return room[first : first + height * K].reshape(height, K)
 
 
 def is_sparse(X: Any) -> bool:
@@ -136,7 +148,15 @@ def stored_bytes(rows: Rows) -> int:
 def largest_value(rows: Rows) -> float:
     """Return max |x_ij|."""
     values = rows.data if isinstance(rows, CsrRows) else rows.X
-    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    parts = ranges(len(values), max(1, VALUES_PER_PART * len(values) // max(1, values.size)))
+    largest = np.zeros(len(parts))
+
+    def work(p: int) -> None:
+        some = values[slice(*parts[p])]
+        largest[p] = max(float(some.max(initial=0)), -float(some.min(initial=0)))
+
+    each(work, range(len(parts)))
+    return float(largest.max(initial=0.0))
 
 
 def longest_row(rows: Rows) -> int:
@@ -183,6 +203,16 @@ def square_norm(rows: Any, i: int) -> float:
 @by_tag
 def sizes(rows: Any, i: int, W: Any, z: Any) -> None:
     """Write sum_j |w_kj x_ij| into z[k] for every model k; W is (d, K)."""
+
+
+@by_tag
+def find(rows: Any, i: int) -> None:
+    """Hint that row i will be fetched soon, for which its place has to be known."""
+
+
+@find.otherwise
+def _(rows, i):  # type: ignore[no-untyped-def]
+    pass
 
 
 @by_tag
@@ -366,13 +396,20 @@ def _(rows, i, W, z):  # type: ignore[no-untyped-def]
             z[k] += x * abs(W[j, k])
 
 
+@find.register(CsrRows)
+def _(rows, i):  # type: ignore[no-untyped-def]
+    prefetch(rows.indptr, i)
+
+
 @fetch.register(CsrRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
-    start = rows.indptr[i]
-    if start < rows.indptr[i + 1]:
-        for p in range(start, rows.indptr[i + 1], 16):
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    if start < stop:
+        for p in range(start, stop, 16):
             prefetch(rows.data, p)
             prefetch(rows.indices, p)
+        prefetch(rows.data, stop - 1)  # a row may begin inside a line
+        prefetch(rows.indices, stop - 1)
 
 
 @compiled

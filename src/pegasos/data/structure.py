@@ -13,6 +13,7 @@ import numpy as np
 from pegasos.data.rows import read_only
 from pegasos.dispatch import compiled
 from pegasos.errors import InvalidData
+from pegasos.parallel import each, ranges
 
 
 def check_triplets(X: Any) -> None:
@@ -31,7 +32,7 @@ def check_structure(X: Any) -> bool:
     name = X.format.upper()
     indptr, indices = X.indptr, X.indices
     if all(a.ndim == 1 and a.dtype in (np.int32, np.int64) for a in (indptr, indices)):
-        order = _order_of_indices(read_only(indptr), read_only(indices), len(X.data), lines, width)
+        order = _order(read_only(indptr), read_only(indices), len(X.data), lines, width)
         if order != _MALFORMED:
             return order == _SORTED
     if indptr.ndim != 1 or len(indptr) != lines + 1 or indptr[0] != 0:
@@ -58,15 +59,31 @@ def check_structure(X: Any) -> bool:
 
 
 _MALFORMED, _UNSORTED, _SORTED = 0, 1, 2
+PARTS, INDICES_PER_PART = 16, 1_000_000  # that threads take: at most so many, of no less
 
 
-@compiled
-def _order_of_indices(indptr, indices, values, lines, width):  # type: ignore[no-untyped-def]
+def _order(indptr: Any, indices: Any, values: int, lines: int, width: int) -> int:
     """Tell in one pass whether rows are malformed, unsorted, or sorted without repeats."""
     if len(indptr) != lines + 1 or indptr[0] != 0:
         return _MALFORMED
-    is_sorted, start = True, np.int64(0)
-    for i in range(lines):
+    pieces = max(1, min(PARTS, len(indices) // INDICES_PER_PART))
+    found = [_SORTED]
+
+    def work(part: tuple[int, int]) -> None:
+        found.append(_order_of_indices(indptr, indices, values, part, width))
+
+    each(work, ranges(lines, max(1, -(-lines // pieces))))
+    return min(found)
+
+
+@compiled
+def _order_of_indices(indptr, indices, values, part, width):  # type: ignore[no-untyped-def]
+    """Tell the same of some rows, from a first to before a last."""
+    first, last = part
+    is_sorted, start = True, np.int64(indptr[first])
+    if start < 0:
+        return _MALFORMED
+    for i in range(first, last):
         stop = np.int64(indptr[i + 1])
         if stop < start or stop > len(indices) or stop > values:
             return _MALFORMED

@@ -6,6 +6,7 @@ too: far from the limits of float64, so that no product of two of them overflows
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from pegasos.data.numbers import MOST, check_targets, example, refuse_masked
-from pegasos.data.rows import Rows, as_rows, is_sparse
+from pegasos.data.rows import VALUES_PER_PART, Rows, as_rows, is_sparse
 from pegasos.data.structure import check_structure, check_triplets, has_repeats
 from pegasos.errors import InvalidData, InvalidType
+from pegasos.parallel import each, limited_to, ranges
 
 ADVICE = "Turn words, categories, dates and durations into numbers first."
 UNNAMED = ("setting an array", "could not convert", "dtype=")  # errors that do not say of what
@@ -35,6 +37,13 @@ def checked_data(estimator: Any, X: Any, y: Any, *, reset: bool = True, **of_y: 
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
+    """Validate on as many threads as the estimator may have."""
+    n_jobs = getattr(estimator, "n_jobs", 1)
+    with limited_to(None if n_jobs in (None, -1) else n_jobs):
+        return _validated(estimator, X, reset=reset, **of_y)
+
+
+def _validated(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
     """Validate X (and y) through scikit-learn; keep its type and layout.
 
     float32, float64, integers and booleans stay as they are; other real types become float64.
@@ -79,11 +88,11 @@ def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
 def _check_size(X: Any, estimator: Any) -> None:
     """Refuse NaN, infinity, and numbers whose squares would overflow; one pass over X."""
     if X.dtype != np.float64:  # the squares of other types are far from the limits of float64
-        assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+        if X.dtype.kind != "f" or not np.isfinite(_sum(X, np.sum)):
+            assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
         return
     terms = "ij,ij->" if X.ndim == 2 else "i,i->"
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = float(np.einsum(terms, X, X))
+    squares = _sum(X, lambda part: np.einsum(terms, part, part))
     if squares <= MOST * MOST:  # false for NaN: all values are finite where their squares' sum is
         return
     assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
@@ -91,6 +100,23 @@ def _check_size(X: Any, estimator: Any) -> None:
         f"X is too large: it holds values up to {max(float(X.max()), -float(X.min())):.3g}, whose "
         f"squares sum to more than {MOST * MOST:g}. Rescale X, for instance by StandardScaler."
     )
+
+
+def _sum(X: Any, of_part: Callable[[Any], Any]) -> float:
+    """Return a sum over X of what is summed over its parts; NaN or infinite if not all is finite.
+
+    It may be infinite, too, if all is: float32 overflows.
+    """
+    parts = ranges(len(X), max(1, VALUES_PER_PART * len(X) // max(1, X.size)))
+    sums = np.zeros(len(parts))
+
+    def work(p: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums[p] = of_part(X[slice(*parts[p])])
+
+    each(work, range(len(parts)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(sums.sum())
 
 
 def _native(X: Any) -> Any:

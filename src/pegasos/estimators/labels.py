@@ -114,10 +114,22 @@ def labels_of(y: Any, several: Kind = "multiclass") -> tuple[Labels, Any]:
     """
     if not _holds_integers(y):
         _sortable(check_classification_targets, y)
+    elif len(y) and (two := _ends(y)) is not None:
+        return two
     classes = _sortable(np.unique, y)
     codes = _places(classes, y)  # less memory than np.unique's own inverse
     codes = codes.astype(np.min_scalar_type(len(classes)))
     return Labels(classes, "binary" if len(classes) <= 2 else several), codes
+
+
+def _ends(y: Any) -> tuple[Labels, Any] | None:
+    """Return what `labels_of` does, quickly, of whole numbers of which there are two."""
+    classes = np.array([y.min(), y.max()], dtype=y.dtype)
+    codes = (y == classes[1]).view(np.uint8)
+    count = int(np.count_nonzero(codes))
+    if count == len(y) or count + int(np.count_nonzero(y == classes[0])) < len(y):
+        return None
+    return Labels(classes, "binary"), codes
 
 
 def columns_of(y: Any) -> tuple[Labels, Any]:

@@ -1,8 +1,9 @@
 """Rows of a matrix with some columns, summed up or added to, in terms of LLVM; or a plain loop.
 
 A loop over the columns inside a loop over rows loads and stores every sum once per row, and tests
-each time whether sums and matrix overlap. Here the sums of 16 columns, or of four, stay in
-registers. Sums are added up in the order of the plain loop: bits do not depend on which is used.
+each time whether sums and matrix overlap. Here the sums of 16 columns stay in registers, of the
+last four with them: alone, they would take as long, each addition waiting for the one before. Sums
+are added up in the order of the plain loop: bits do not depend on which is used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ try:
 except ImportError:
     cgutils = None
 
-FEW, MANY = 4, 16  # columns at a time; fewer than FEW are left to the plain loop
+FEW, SOME, MANY, MOST = 4, 8, 16, 20  # columns at a time; fewer are left to the plain loop
 TRIAL = "void(float64[:, ::1], float64[::1], intp[::1])"
 
 
@@ -55,13 +56,22 @@ def _sum_rows(W: Any, x: Any, chosen: Any, start: Any, stop: Any, out: Any) -> A
                 for q in range(K):
                     out[q] += weight * W[place, q]
             return
-        while k + MANY <= K:
-            _sum_many(W, x, chosen, start, stop, k, out)
-            k += MANY
-        while k < K:
-            k = min(k, K - FEW)  # some of the last may be summed up twice
-            _sum_few(W, x, chosen, start, stop, k, out)
-            k += FEW
+        while k + FEW <= K:
+            left = K - k
+            if MOST <= left < 2 * MANY:
+                _sum(W, x, chosen, (start, stop, k), out, MOST)
+                k += MOST
+            elif left >= MANY:
+                _sum(W, x, chosen, (start, stop, k), out, MANY)
+                k += MANY
+            elif left >= SOME:
+                _sum(W, x, chosen, (start, stop, k), out, SOME)
+                k += SOME
+            else:
+                _sum(W, x, chosen, (start, stop, k), out, FEW)
+                k += FEW
+        if k < K:  # some are summed up twice
+            _sum(W, x, chosen, (start, stop, K - FEW), out, FEW)
 
     return in_registers if _is_possible(W, x, chosen, out) else plain
 
@@ -76,12 +86,20 @@ def _add_to_rows(W: Any, x: Any, chosen: Any, start: Any, stop: Any, c: Any) -> 
 
     def in_registers(W, x, chosen, start, stop, c):  # type: ignore[no-untyped-def]
         K, k = W.shape[1], 0
-        while k + MANY <= K:
-            _add_many(W, x, chosen, start, stop, k, c)
-            k += MANY
         while k + FEW <= K:
-            _add_few(W, x, chosen, start, stop, k, c)
-            k += FEW
+            left = K - k
+            if MOST <= left < 2 * MANY:
+                _add(W, x, chosen, (start, stop, k), c, MOST)
+                k += MOST
+            elif left >= MANY:
+                _add(W, x, chosen, (start, stop, k), c, MANY)
+                k += MANY
+            elif left >= SOME:
+                _add(W, x, chosen, (start, stop, k), c, SOME)
+                k += SOME
+            else:
+                _add(W, x, chosen, (start, stop, k), c, FEW)
+                k += FEW
         if k < K:
             for p in range(start, stop):
                 weight, place = x[p], chosen[p]
@@ -106,71 +124,79 @@ def _emitter(lanes: int, adds: bool) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         ir, index = cgutils.ir, cgutils.intp_t
-        kind, of_x, of_chosen, *_, of_numbers = signature.args
+        kind, of_x, of_chosen, _, of_numbers, _ = signature.args
         matrix, weights, places, numbers = (
             context.make_array(known)(context, builder, array)
             for known, array in zip(
-                (kind, of_x, of_chosen, of_numbers), (*arguments[:3], arguments[6]), strict=True
+                (kind, of_x, of_chosen, of_numbers), (*arguments[:3], arguments[4]), strict=True
             )
         )
-        begin, end, first = arguments[3:6]
+        begin, end, first = cgutils.unpack_tuple(builder, arguments[3])
         _, width = cgutils.unpack_tuple(builder, matrix.shape)
-        vector = ir.VectorType(ir.DoubleType(), lanes)
-        undefined = ir.Constant(vector, ir.Undefined)
-        to_all = ir.Constant(ir.VectorType(cgutils.int32_t, lanes), None)
-        own = builder.bitcast(builder.gep(numbers.data, [first]), vector.as_pointer())
-        total = cgutils.alloca_once(builder, vector)
-        builder.store(builder.load(own, align=8) if adds else ir.Constant(vector, None), total)
+        zero = cgutils.int32_t(0)
+
+        def vector_at(array: Any, place: Any, column: int, vector: Any) -> Any:
+            address = builder.gep(array.data, [builder.add(place, index(column))])
+            return builder.bitcast(address, vector.as_pointer())
+
+        sums = []
+        for column, count in _vectors(lanes):
+            vector = ir.VectorType(ir.DoubleType(), count)
+            own, total = (
+                vector_at(numbers, first, column, vector),
+                cgutils.alloca_once(builder, vector),
+            )
+            builder.store(builder.load(own, align=8) if adds else ir.Constant(vector, None), total)
+            sums.append((column, vector, own, total))
         with cgutils.for_range_slice(builder, begin, end, index(1), index) as (p, _):
-            weight = builder.load(builder.gep(weights.data, [p]))
-            weight = context.cast(builder, weight, of_x.dtype, types.float64)
-            weight = builder.insert_element(undefined, weight, cgutils.int32_t(0))
-            weight = builder.shuffle_vector(weight, undefined, to_all)
+            number = builder.load(builder.gep(weights.data, [p]))
+            number = context.cast(builder, number, of_x.dtype, types.float64)
             place = builder.load(builder.gep(places.data, [p]))
             place = context.cast(builder, place, of_chosen.dtype, types.intp)
             place = builder.add(builder.mul(place, width), first)
-            row = builder.bitcast(builder.gep(matrix.data, [place]), vector.as_pointer())
-            values = builder.load(row, align=8)
-            if adds:
-                changed = builder.fadd(values, builder.fmul(builder.load(total), weight))
-                builder.store(changed, row, align=8)
-            else:
-                changed = builder.fadd(builder.load(total), builder.fmul(weight, values))
-                builder.store(changed, total)
-        if not adds:
+            for column, vector, _, total in sums:
+                undefined = ir.Constant(vector, ir.Undefined)
+                to_all = ir.Constant(ir.VectorType(cgutils.int32_t, vector.count), None)
+                weight = builder.insert_element(undefined, number, zero)
+                weight = builder.shuffle_vector(weight, undefined, to_all)
+                row, known = vector_at(matrix, place, column, vector), builder.load(total)
+                values = builder.load(row, align=8)
+                if adds:
+                    builder.store(builder.fadd(values, builder.fmul(known, weight)), row, align=8)
+                else:
+                    builder.store(builder.fadd(known, builder.fmul(weight, values)), total)
+        for _, _, own, total in [] if adds else sums:
             builder.store(builder.load(total), own, align=8)
         return context.get_dummy_value()
 
     return emit
 
 
-def _typed(W: Any, x: Any, chosen: Any, numbers: Any) -> Any:
-    integers = [types.intp] * 3
-    return types.void(W, x, chosen, *integers, numbers)
+def _vectors(lanes: int) -> list[tuple[int, int]]:
+    """Cut columns into vectors: where each begins, and how many it has."""
+    found, column = [], 0
+    for count in (MANY, SOME, FEW):
+        if column + count <= lanes:
+            found.append((column, count))
+            column += count
+    return found
 
 
-@intrinsic
-def _sum_many(typing: Any, W: Any, x: Any, chosen: Any, start: Any, stop: Any, first: Any, out: Any) -> Any:  # fmt: skip  # noqa: E501
-    return _typed(W, x, chosen, out), _emitter(MANY, adds=False)
+@intrinsic(prefer_literal=True)
+def _sum(typing: Any, W: Any, x: Any, chosen: Any, span: Any, out: Any, lanes: Any) -> Any:
+    return _typed(W, x, chosen, out, lanes), _emitter(lanes.literal_value, adds=False)
 
 
-@intrinsic
-def _sum_few(typing: Any, W: Any, x: Any, chosen: Any, start: Any, stop: Any, first: Any, out: Any) -> Any:  # fmt: skip  # noqa: E501
-    return _typed(W, x, chosen, out), _emitter(FEW, adds=False)
+@intrinsic(prefer_literal=True)
+def _add(typing: Any, W: Any, x: Any, chosen: Any, span: Any, c: Any, lanes: Any) -> Any:
+    return _typed(W, x, chosen, c, lanes), _emitter(lanes.literal_value, adds=True)
 
 
-@intrinsic
-def _add_many(typing: Any, W: Any, x: Any, chosen: Any, start: Any, stop: Any, first: Any, c: Any) -> Any:  # fmt: skip  # noqa: E501
-    return _typed(W, x, chosen, c), _emitter(MANY, adds=True)
-
-
-@intrinsic
-def _add_few(typing: Any, W: Any, x: Any, chosen: Any, start: Any, stop: Any, first: Any, c: Any) -> Any:  # fmt: skip  # noqa: E501
-    return _typed(W, x, chosen, c), _emitter(FEW, adds=True)
+def _typed(W: Any, x: Any, chosen: Any, numbers: Any, lanes: Any) -> Any:
+    span = types.UniTuple(types.intp, 3)
+    return types.void(W, x, chosen, span, numbers, lanes)
 
 
 def _try(W, x, chosen):  # type: ignore[no-untyped-def]
-    _sum_many(W, x, chosen, 0, 1, 0, x)
-    _sum_few(W, x, chosen, 0, 1, 0, x)
-    _add_many(W, x, chosen, 0, 1, 0, x)
-    _add_few(W, x, chosen, 0, 1, 0, x)
+    _sum(W, x, chosen, (0, 1, 0), x, FEW)
+    _add(W, x, chosen, (0, 1, 0), x, FEW)

@@ -38,7 +38,7 @@ from pegasos.problem.objective import Problem, weight
 
 BLOCKS = 2  # of four, a pass achieves much less
 LARGE = 4_000_000  # stored values from which blocks pay
-ROUNDS = 16  # in a pass, at most
+ROUNDS = 8  # in a pass, at most: of 16, handing them over takes a tenth of the time
 FEWEST = 2  # rounds in a pass: with fewer, blocks would know too little of each other
 VALUES_PER_ROUND = 400_000  # at least: less would not pay for threads
 VALUES_PER_WEIGHT = 10  # of a round: copies of w must be little beside it

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pegasos.data.rows import FloatArray
-from pegasos.dispatch import by_tag
+from pegasos.data.rows import PER_LINE, FloatArray, find
+from pegasos.dispatch import by_tag, inlined
+from pegasos.numba_private.intrinsics import prefetch
 from pegasos.problem.gap import add_gap, add_joint_gap
 from pegasos.problem.joint_losses import (
     for_joint_losses,
@@ -104,3 +105,15 @@ def _(loss, costs, visit, A, bias, room):  # type: ignore[no-untyped-def]
         rests &= c == a[k] and (c == 0.0 or abs(c) == 1.0)
         a[k] = c
     return moves, rests
+
+
+@inlined
+def expect(problem, i, square_norms, A, idle):  # type: ignore[no-untyped-def]
+    """Hint that row i will be fetched and visited soon: where it lies, and its numbers."""
+    K = A.shape[1]
+    find(problem.rows, i)
+    prefetch(square_norms, i)
+    prefetch(idle, i)
+    for k in range(0, K, PER_LINE):
+        prefetch(A, i * K + k)
+        prefetch(problem.costs.Y, i * K + k)

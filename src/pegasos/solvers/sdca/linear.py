@@ -38,7 +38,7 @@ import numpy as np
 
 from pegasos.data.centre import as_from_origin, settle, weight_count
 from pegasos.data.order import NEVER_IDLE, Stretches, draw, identity, permute, stretches_of
-from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, scores, shape
+from pegasos.data.rows import AHEAD, Centre, FloatArray, add, fetch, room_for, scores, shape
 from pegasos.dispatch import kernel
 from pegasos.options import Options
 from pegasos.parallel import each
@@ -68,7 +68,7 @@ from pegasos.solvers.sdca.cocoa import (
     write_before,
 )
 from pegasos.solvers.sdca.continuation import Continuation
-from pegasos.solvers.sdca.coordinate import DualBias, Room, Visit, maximise
+from pegasos.solvers.sdca.coordinate import DualBias, Room, Visit, expect, maximise
 from pegasos.solvers.sdca.model_groups import (
     Group,
     Groups,
@@ -170,7 +170,7 @@ class SDCA(Options, Solver):
             scale = shorter_scale(problem, squares)
         state = SdcaState(
             A=np.zeros((n, K)) if A is None else A,
-            W=np.zeros((weight_count(problem.rows), K)),
+            W=room_for(weight_count(problem.rows), K),
             bias=DualBias(scale, np.zeros(K), np.zeros(K)),
             square_norms=squares,
             order=identity(n),
@@ -312,8 +312,9 @@ def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
         state.extra_passes, growth = 0, 0.0
     else:
         growth = way.goes_on(problem, estimate)
-        state.W *= growth
-        beta *= growth
+        if growth != 1.0:  # W may be large
+            state.W *= growth
+            beta *= growth
     if growth != 1.0 and problem.is_free:
         offset[:] = starting_biases(way.now(problem), state.W) - scale * beta
     elif growth == 0.0:
@@ -352,6 +353,7 @@ def sdca_pass(problem, order, square_norms, A, W, idle, bias, room):  # type: ig
     scale, beta, _ = bias
     for t in range(len(order)):  # [HCLKS08] Alg. 3: for i in a random permutation
         i = order[t]
+        expect(problem, order[min(t + 2 * AHEAD, last)], square_norms, A, idle)
         fetch(problem.rows, order[min(t + AHEAD, last)])
         s = weight(costs.weights, i)
         scores(problem.rows, i, W, room.z)
