@@ -93,6 +93,12 @@ def course(
     return as_course(known)
 
 
+def not_run() -> Course:
+    """Return the course of a method that is not run: it arrives nowhere, ever."""
+    nothing, never, unknown = np.zeros(1), np.array([np.inf]), np.array([np.nan])
+    return Course(nothing, nothing, never, never, np.array([100.0]), unknown, unknown)
+
+
 def as_course(known: dict[str, Any]) -> Course:
     """Return a recorder's records, errors in percent."""
     unknown = np.full(len(known["step"]), np.nan)

@@ -1,6 +1,8 @@
 """Any structure: the interval holds the optimum, and what is wrong with a structure is found."""
 
 import itertools
+import pickle
+import warnings
 
 import cvxpy
 import numpy as np
@@ -151,3 +153,49 @@ def test_bad_parameters_are_refused():
         PegasosStructured(Matching()).fit(X, y[:-1])
     with pytest.raises(InvalidType, match="X must be a list"):
         PegasosStructured(Matching()).fit(iter(X), y)
+
+
+def fitted(model, *data, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ToleranceNotReached)
+        return model.fit(*data, **given)
+
+
+@pytest.mark.parametrize("solver", ["frank_wolfe", "pegasos"])
+def test_a_warm_start_goes_on_where_the_last_fit_ended(solver):
+    X, y, weights = draw(3, n=8)
+    given = {"lam": 0.05, "solver": solver, "random_state": 0, "tol": 1e-9}
+    model = fitted(PegasosStructured(Matching(), max_iter=30, warm_start=True, **given), X, y)
+    reached = model.certificate_
+    fitted(model.set_params(max_iter=1), X, y)
+    once = fitted(PegasosStructured(Matching(), max_iter=1, **given), X, y)
+    assert model.certificate_.gap < once.certificate_.gap
+    assert model.certificate_.primal <= 1.2 * reached.primal
+    if solver == "frank_wolfe":  # the dual point is where it was
+        assert model.certificate_.dual >= reached.dual - 1e-12
+    for lam, s in ((0.3, None), (0.05, weights)):  # another penalty, other weights
+        fitted(model.set_params(lam=lam, max_iter=3), X, y, sample_weight=s)
+        best = optimum(X, y, np.ones(8) if s is None else s, lam)
+        assert model.certificate_.dual - 1e-6 <= best <= model.certificate_.primal + 1e-6
+
+
+def test_a_solver_goes_on_from_the_other_and_models_are_pickled():
+    X, y, _ = draw(4, n=6)
+    model = PegasosStructured(Matching(), lam=0.1, warm_start=True, random_state=0, max_iter=20)
+    best = optimum(X, y, np.ones(6), 0.1)
+    for solver in ("pegasos", "frank_wolfe", "pegasos"):
+        model = pickle.loads(pickle.dumps(fitted(model.set_params(solver=solver), X, y)))
+        assert model.certificate_.dual - 1e-6 <= best <= model.certificate_.primal + 1e-6
+
+
+def test_other_examples_or_structures_are_begun_anew():
+    class Another(Matching):
+        pass
+
+    X, y, _ = draw(5, n=6)
+    given = {"lam": 0.1, "random_state": 0, "max_iter": 2, "tol": 1e-9}
+    warm = fitted(PegasosStructured(Matching(), warm_start=True, **given), X, y)
+    for structure, rows in ((Another(), X), (Matching(), [1.0 + x for x in X])):
+        again = fitted(warm.set_params(structure=structure), rows, y)
+        alone = fitted(PegasosStructured(structure, **given), rows, y)
+        np.testing.assert_array_equal(again.coef_, alone.coef_)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pickle import PicklingError
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +19,7 @@ from pegasos.estimators.parameters import checked_limits, one_of, seeded
 from pegasos.problem.scaling import lam_of
 from pegasos.structured.examples import Structure, make_examples
 from pegasos.structured.solve import solve
-from pegasos.structured.solvers import SOLVERS, begin, task_of
+from pegasos.structured.solvers import SOLVERS, Ended, task_of
 
 METHODS = ("features", "cost", "decode", "decode_augmented")
 COMPILES = "compiling for structures (about 1 s)"
@@ -51,6 +53,10 @@ class PegasosStructured(CertifiedFit):
         Limit on the epochs; by default 1000.
     max_time : float, optional
         Limit on the seconds of training.
+    warm_start : bool, default=False
+        Continue from the last fit if structure, X and y are the same (the penalty, the tolerance,
+        the weights of examples and the solver may have changed). They are compared by what pickle
+        writes of them; what cannot be pickled is begun anew.
     random_state : int, RandomState instance or None, default=None
         Seed of the order in which examples are visited.
     verbose : int, default=0
@@ -104,6 +110,7 @@ class PegasosStructured(CertifiedFit):
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
         on_interrupt: str = "keep",
@@ -115,6 +122,7 @@ class PegasosStructured(CertifiedFit):
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
         self.on_interrupt = on_interrupt
@@ -151,16 +159,28 @@ class PegasosStructured(CertifiedFit):
         callbacks = EpochCallbacks(
             self, passed(X, y, sample_weight), stopping.max_iter, model_found
         )
+        solver = SOLVERS[self.solver]()
+        key = key_of(self.structure, X, y, len(problem.truth[0])) if self.warm_start else None
         solution = solve(
-            task_of(problem, SOLVERS[self.solver]()),
-            lambda: begin(problem, seed),
+            task_of(problem, solver),
+            lambda: solver.go_on(problem, seed, self._previous(key)),
             stopping,
             around_fit(self, COMPILES, stopping, callbacks),
         )
-        keep(self, model_found(solution.model), {"C_": C, "lam_": lam}, certificate_found(solution))
+        keep(
+            self,
+            model_found(solution.model),
+            {"C_": C, "lam_": lam, **certificate_found(solution)},
+            {"_state": key and (key, solver.ended(solution.state))},
+        )
         callbacks.finish()
         warn_of_end(self, solution)
         return self
+
+    def _previous(self, key: Any) -> Ended | None:
+        """Return where the last fit ended, if it was of the same examples."""
+        known = vars(self).get("_state") if key is not None else None
+        return known[1] if known is not None and known[0] == key else None
 
     def _checked(self) -> Stopping:
         """Check the parameters before data is looked at; return the limits."""
@@ -206,6 +226,14 @@ class PegasosStructured(CertifiedFit):
         found = self.predict(X)
         costs = [self.structure.cost(one, other) for one, other in zip(y, found, strict=True)]
         return -float(np.mean(costs))
+
+
+def key_of(structure: Any, X: Any, y: Any, d: int) -> Any:
+    """Return what tells structure, inputs and labels from others; None if they cannot be told."""
+    try:
+        return type(structure), joblib.hash((structure, X, y)), d
+    except (PicklingError, AttributeError, TypeError):
+        return None
 
 
 def _length(values: Any, name: str) -> int:

@@ -93,16 +93,15 @@ class Examples:
 
     def most_costly(self, i: int, w: FloatArray, known: list[Corner] | None = None) -> Corner:
         """Return the corner that loss-augmented decoding finds for example i, checked."""
-        x, y = self.X[i], self.y[i]
-        found = self.structure.decode_augmented(w, x, y)
-        is_feasible = getattr(self.structure, "is_feasible", None)
-        if is_feasible is not None and not is_feasible(x, found):
-            raise InvalidData(
-                f"decode_augmented returned something infeasible for example {i}, by is_feasible: "
-                f"{found!r:.200}."
-            )
-        cost = checked_cost(self.structure.cost(y, found), i)
-        corner = Corner(cost, self.truth[i] - checked_features(self.structure, x, found, i, len(w)))
+        return self.decoded(i, w, known)[0]
+
+    def decoded(
+        self, i: int, w: FloatArray, known: list[Corner] | None = None
+    ) -> tuple[Corner, Any]:
+        """Return the same and the structure itself."""
+        found = self.structure.decode_augmented(w, self.X[i], self.y[i])
+        corner = self.corner(i, found)
+        cost = corner.cost
         value = cost - float(w @ corner.psi)
         size = cost + float(np.abs(w) @ np.abs(corner.psi))
         others = [Corner(0.0, np.zeros(len(w))), *(known or [])]
@@ -113,7 +112,19 @@ class Examples:
                 f"structure of cost plus score {value:g} above the true one's score, but one is "
                 f"known with {best:g}. Without the maximum there is no certificate."
             )
-        return corner
+        return corner, found
+
+    def corner(self, i: int, found: Any) -> Corner:
+        """Return the corner that a structure is for example i; refuse an infeasible one."""
+        x, y, psi = self.X[i], self.y[i], self.truth[i]
+        is_feasible = getattr(self.structure, "is_feasible", None)
+        if is_feasible is not None and not is_feasible(x, found):
+            raise InvalidData(
+                f"decode_augmented returned something infeasible for example {i}, by is_feasible: "
+                f"{found!r:.200}."
+            )
+        cost = checked_cost(self.structure.cost(y, found), i)
+        return Corner(cost, psi - checked_features(self.structure, x, found, i, len(psi)))
 
 
 def make_examples(

@@ -56,8 +56,26 @@ def begin(problem: Examples, seed: int) -> AnyState:
     return state
 
 
+@dataclass
+class Ended:
+    """Where an earlier run ended: weights and epochs; of Frank-Wolfe, structures and their mass."""
+
+    w: FloatArray
+    epochs: int
+    found: list[list[Any]] = field(default_factory=list)
+    mass: list[list[float]] = field(default_factory=list)
+
+
 class _InTurn:
     """Visit examples in a random order, for about a tenth of a second per call."""
+
+    def go_on(self, problem: Examples, seed: int, ended: Ended | None) -> AnyState:
+        """Return the state of a run that begins where an earlier one on the same examples ended."""
+        return begin(problem, seed)
+
+    def ended(self, state: AnyState) -> Ended:
+        """Return where a run ended."""
+        return Ended(state.w, state.epochs)
 
     def advance(self, problem: Examples, state: AnyState) -> Advance:
         """Visit some examples."""
@@ -100,10 +118,32 @@ class AnyFrankWolfe(_InTurn):
 
     name: ClassVar[str] = "frank_wolfe"
 
+    def __init__(self) -> None:
+        self.found: list[list[Any]] = []  # what the corners are: the user's, so no part of a state
+
+    def go_on(self, problem: Examples, seed: int, ended: Ended | None) -> AnyState:
+        """Begin with the mass of an earlier run; what its structures are worth is asked anew."""
+        state = begin(problem, seed)
+        self.found = [[one] for one in problem.y]
+        if ended is None or not ended.found:
+            return state
+        self.found = [list(structures) for structures in ended.found]
+        state.mass = [list(mass) for mass in ended.mass]
+        state.corners = [
+            [problem.corner(i, one) for one in structures]
+            for i, structures in enumerate(self.found)
+        ]
+        state.w = self.sums(problem, state).psi / (problem.lam * problem.S)
+        return state
+
+    def ended(self, state: AnyState) -> Ended:
+        """Return weights, structures and mass."""
+        return Ended(state.w, state.epochs, self.found, state.mass)
+
     def visit(self, problem: Examples, state: AnyState, i: int) -> None:
         """Move mass from the worst corner of example i to the best of all structures."""
         w, corners, mass = state.w, state.corners[i], state.mass[i]
-        best = problem.most_costly(i, w, corners)  # [LJJSP13] Alg. 4, 5: oracle
+        best, structure = problem.decoded(i, w, corners)  # [LJJSP13] Alg. 4, 5: oracle
         top = float(best.cost - w @ best.psi)
         values = [float(corner.cost - w @ corner.psi) for corner in corners]
         state.gap += problem.weights[i] * sum(
@@ -124,8 +164,12 @@ class AnyFrankWolfe(_InTurn):
             corners.append(best)
             mass.append(step)
         mass[worst] -= step
+        if self.found and not same:
+            self.found[i].append(structure)
         if mass[worst] <= 0.0:
             del corners[worst], mass[worst]
+            if self.found:
+                del self.found[i][worst]
         w += c * step * change  # 7-8: w
 
     def estimate(self, problem: Examples, state: AnyState) -> float:
@@ -152,6 +196,14 @@ class AnyPegasos(_InTurn):
     """Stochastic sub-gradient descent with step 1/(lam t); the tail's average is the dual point."""
 
     name: ClassVar[str] = "pegasos"
+
+    def go_on(self, problem: Examples, seed: int, ended: Ended | None) -> AnyState:
+        """Begin with the weights of an earlier run, and steps as short as its last ones."""
+        state = begin(problem, seed)
+        if ended is not None:
+            state.epochs = state.tail_began = max(1, ended.epochs)
+            state.w, state.N = ended.w.copy(), problem.S * state.epochs
+        return state
 
     def begin_epoch(self, state: AnyState) -> None:
         """Begin a new tail whenever the epochs have doubled."""
