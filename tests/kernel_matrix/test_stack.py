@@ -45,6 +45,17 @@ def test_every_pair_is_in_one_stack_with_its_own_kernel_values(least, monkeypatc
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("least", [1, 5, 100])
+def test_stacks_take_no_more_memory_than_was_said(least, monkeypatch):
+    monkeypatch.setattr(stacks, "PAIRS", least)
+    _, members, small = small_pairs()
+    own, before = sum(block.nbytes for block in small.own), small.evaluations
+    for _, stack in small.stacks():
+        strip, before = small.evaluations - before, small.evaluations
+        assert own + stack.values.nbytes + 8 * strip <= stacks.bytes_of_stacks(members)
+
+
+@pytest.mark.fast
 def test_what_is_told_of_weights_is_told_of_every_pair_alone():
     _, _, small = small_pairs()
     ((pairs, stack),) = small.stacks()

@@ -144,7 +144,7 @@ def test_no_stack_begins_once_the_fit_is_to_end(monkeypatch):
     [
         {"solver": Decomposition(2)}, {"kernel": Custom(np.dot)}, {"previous": np.zeros((90, 5))},
         {"stopping": Stopping(rule="decisions")}, {"stopping": Stopping(max_steps=10)},
-        {"stopping": Stopping(max_iter=1)},
+        {"stopping": Stopping(max_iter=1)}, {"budget": 1 << 20},
     ],
 )  # fmt: skip
 def test_what_asks_for_more_than_tol_is_trained_alone(options):

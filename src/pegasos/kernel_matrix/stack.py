@@ -18,6 +18,7 @@ from pegasos.data.rows import FloatArray, Rows
 from pegasos.kernel_matrix.blocks import Filled, fill
 from pegasos.kernel_matrix.geometry import KernelGeometry, few_at_hand
 from pegasos.kernel_matrix.kernelized import Kernelized, diagonal
+from pegasos.kernel_matrix.memory import note_store
 from pegasos.kernel_matrix.side import side
 from pegasos.problem.geometry import Geometry, geometry
 from pegasos.problem.kernels import Kernel
@@ -94,6 +95,15 @@ def _(rows: Stack) -> Geometry:
     return StackGeometry(rows)
 
 
+def bytes_of_stacks(members: list[Any]) -> int:
+    """Bound the memory for kernel values that the stacks of all pairs need, one after the other."""
+    sizes = np.array([len(some) for some in members])
+    largest, classes = int(sizes.max()), len(sizes)
+    stack = (PAIRS + classes) * (2 * largest) ** 2
+    strip = (PAIRS // classes + 2) * largest * int(sizes.sum())
+    return 8 * (stack + strip + int((sizes**2).sum()))
+
+
 class SmallPairs:
     """Rows by class, and the kernel matrices of all pairs of classes, in stacks.
 
@@ -105,6 +115,7 @@ class SmallPairs:
         self.side = side(kernel, rows, precision=np.float64)
         self.diagonal = diagonal(kernel, rows)
         self.evaluations = 0
+        note_store(self, bytes_of_stacks(members))
         self.own = [self._values(some, some) for some in members]
         for some, block in zip(members, self.own, strict=True):
             np.fill_diagonal(block, self.diagonal[some])

@@ -22,7 +22,7 @@ from pegasos.certificate.predictions import Ball, ball
 from pegasos.certificate.stopping import Certificate, Outcome
 from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray
-from pegasos.kernel_matrix.stack import SmallPairs, Stack
+from pegasos.kernel_matrix.stack import SmallPairs, Stack, bytes_of_stacks
 from pegasos.one_vs_one.models import Task
 from pegasos.problem.kernels import is_psd
 from pegasos.problem.objective import Costs, OwnWeights, Problem
@@ -46,6 +46,7 @@ def are_small(task: Task, members: list[Any]) -> bool:
         is_plain and stopping.rule == "gap" and is_unlimited
         and task.previous is None and is_psd(task.kernel) is True
         and max(len(some) for some in members) <= ROWS and K * (K - 1) // 2 >= LEAST
+        and bytes_of_stacks(members) <= task.budget
     )  # fmt: skip
 
 
