@@ -10,7 +10,7 @@ from pegasos.data.rows import ORIGIN, Centre, as_rows, read_only
 from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge, gain
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
-from pegasos.solvers.sdca import cocoa
+from pegasos.solvers.sdca import cocoa, linear
 from pegasos.solvers.sdca.cocoa import (
     add_changes,
     changes,
@@ -115,6 +115,30 @@ def test_the_dual_rises_with_every_round_even_where_blocks_are_alike(loss):
             np.testing.assert_allclose(state.W[:, 0], w, atol=1e-10)  # w follows a
         assert state.position == 0  # four rounds are a pass
     assert np.all(np.diff(values) >= -1e-12)
+
+
+@pytest.mark.fast
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_weights_of_a_first_pass_are_those_of_the_rows_met(loss, bias, monkeypatch):
+    regression = isinstance(loss, EpsilonInsensitive)
+    drawn = draw(loss, 2, n=40, weighted=True, bias=bias, regression=regression, kind="csr")
+    lam, S, squares = drawn.problem.lam, drawn.problem.S, (drawn.X**2).sum(axis=1)
+    least = float(drawn.weights @ squares) / S / (lam * S)  # the share of FIRST_ROWS = 1
+    monkeypatch.setattr(linear, "FIRST_ROWS", 0.4 / least)
+    solver = SDCA()
+    state = solver.start(drawn.problem, 0, None)
+    for share in (0.4, 0.5, 0.75, 1.0, 1.0):
+        solver.advance(drawn.problem, state)
+        assert state.share == pytest.approx(share, rel=1e-9)
+        a = state.A[:, 0]
+        w = objective.combination(drawn.X, drawn.weights, lam, a) / share
+        np.testing.assert_allclose(state.W[:, 0], w, atol=1e-10)
+        beta = state.bias.scale * (drawn.weights @ a) / (lam * S * share)
+        if bias == "regularized":
+            np.testing.assert_allclose(state.bias.beta, beta, atol=1e-10)
+    assert solver.start(drawn.problem, 0, state).share == 1.0  # warm: all rows are met
 
 
 @pytest.mark.usefixtures("small")

@@ -20,7 +20,8 @@ passes over the others, as many as take the time of one pass over all; every epo
 over all rows. Large data tells its gap after every pass (`sampled_gap`): a run may end before that.
 
 From a cold start at a small lam the way may lead over larger ones (`continuation`). On large data
-threads take blocks of rows of one model (`cocoa`), or one of a few models each (`model_groups`).
+threads take blocks of rows of one model (`cocoa`), or one of a few models each (`model_groups`); in
+a first pass over blocks, the problem is that of the rows met so far (`grown`).
 
 [CSS12]    Cotter, Shalev-Shwartz, Srebro. The kernelized stochastic batch perceptron. ICML 2012.
 [HCLKS08]  Hsieh, Chang, Lin, Keerthi, Sundararajan. A dual coordinate descent method for
@@ -79,6 +80,7 @@ from pegasos.solvers.sdca.model_groups import (
 from pegasos.solvers.sdca.sampled_gap import sampled_gap
 
 IDLE_VISITS = 2  # visits without a move after which a row at a bound is left out
+FIRST_ROWS = 4.0  # times ||x||^2 / lam: of fewer rows, the problem is harder than that of all
 SAMPLED = 8  # one row in so many is asked for its part of the gap
 MOST_ACTIVE = 0.8  # of the rows of a joint loss, whose visits are dear: with fewer, one extra pass
 EXTRA_PASSES = 16  # at most so many passes over the active rows before one over all rows
@@ -107,6 +109,7 @@ class SdcaState:
     values_per_call: int = VALUES_PER_CALL
     active: int = 0  # rows in the present pass: order[:active]
     position: int = 0  # next place in the present pass
+    share: float = 1.0  # of the rows, whose problem is under way: less in a first pass (`grown`)
     extra_passes: int = 0  # passes over active rows still to come before the full one
 
 
@@ -153,6 +156,9 @@ class SDCA(Options, Solver):
             return Groups(groups)
         only: SdcaState = groups[0].state
         only.blocks = new_blocks(problem.rows, len(only.W), only.A.shape[1])
+        if only.blocks is not None and A is None:
+            enough = FIRST_ROWS * typical_length(problem, squares) ** 2 / problem.lam
+            only.share = min(1.0, enough / problem.S)
         known = None if previous is None else self.free_bias(problem, previous)
         if known is not None:
             go_on_with_biases(only, *known)
@@ -228,7 +234,8 @@ class SDCA(Options, Solver):
         stop = min(state.active, state.position + min(length, in_round or length))
         order = state.order[state.position : stop]
         if state.blocks is not None and in_round:
-            advance_blocks(problem, state, state.blocks, order)
+            of_those_met = grown(problem, state, stop / state.active)
+            advance_blocks(of_those_met, state, state.blocks, order)
         else:
             sdca_pass(
                 problem, order, state.square_norms, state.A, flat(state.W), state.idle,
@@ -320,6 +327,21 @@ def change_lam(problem: Problem, state: SdcaState, estimate: float) -> bool:
     elif growth == 0.0:
         offset[:] = 0.0
     return was_away or way.lam is not None
+
+
+def grown(problem: Problem, state: SdcaState, met: float) -> Problem:
+    """Return the problem of the rows met, a share of all; the weights become its own.
+
+    Before they are met, dual numbers are 0. Weights of the problem of all rows would be small in
+    the first pass, and what is decided by them wrong.
+    """
+    if state.share == 1.0:
+        return problem
+    share = max(met, state.share)
+    state.W *= state.share / share  # [SZ13] Modified-SGD: 1/(lam t) in place of 1/(lam n)
+    state.bias.beta[:] *= state.share / share
+    state.share = share
+    return problem._replace(S=share * problem.S)
 
 
 def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: Any) -> None:
