@@ -38,9 +38,12 @@ from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 GENTLY = 0.45  # the first of them for joint losses
+ANSWERING = 2.0  # rows per column that are to answer at the narrower width: else take the second
 THIN, THINNEST = 0.05, 1e-9
 NEAR = 1e-4  # relative gap from which a smooth loss that had to be smoothed is taken as it is
 ENOUGH = 0.3  # of the gap that smoothing leaves: what an inner minimum may lack
+BEGINNING = 2e-3  # relative gap that smoothing leaves: above it, multipliers need not be exact,
+SETTLED = 0.1  # and an inner minimum is near where a step takes less than so much of it
 PATIENCE = 60  # steps for one width, at most
 DAMPING = 1e-3  # to begin with, against 0.01 of the largest curvature
 DAMPED = 1e-2  # after a step that would have been short, at least, if rows are many
@@ -80,6 +83,7 @@ class Model:
     is_smooth: bool = False  # the loss itself: no smoothing is needed in the end
     is_rough: bool = False  # some rows stand for all that answer in the Hessian: see `path`
     steps: int = 0  # at the present width
+    fell: float = math.inf  # what the last step took off, about; unknown if it was short
     failures: int = 0
     has_failed: bool = False  # at a smaller width, with multipliers known
     widenings: int = 0
@@ -103,6 +107,7 @@ class Model:
 
     def answer(self, problem: Problem) -> None:
         """Bring the dual numbers up to date with scores, multipliers and width."""
+        self.fell = math.inf
         self.D[:] = 0.0
         self.move(problem, 0.0)
 
@@ -127,17 +132,35 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
         return
     left, (rest, primal) = model.sums[GAP, 0] / problem.S, rest_and_primal(problem, columns, model)
     is_near = model.is_smooth and left + rest <= NEAR * primal
-    if rest > ENOUGH * left and model.steps < PATIENCE and not is_near:
+    is_begun = left > BEGINNING * primal and is_settled(problem, model)
+    if rest > ENOUGH * left and model.steps < PATIENCE and not (is_near or is_begun):
         return
     model.B[:], model.steps = model.A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
     first = GENTLY if is_joint(problem.costs.loss) else NARROWER
     factor = SLOWLY if is_thin or model.has_failed else first
-    model.q = max(THINNEST * model.unit, factor * model.q)
+    before, model.q = model.q, max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and (is_thin or is_near):
         model.q = 0.0
     model.answer(problem)
+    if factor == NARROWER and not model.is_smooth and answers_too_little(problem, model):
+        model.q = SLOWLY * before
+        model.answer(problem)
+
+
+def is_settled(problem: Problem, model: Model) -> bool:
+    """Whether steps take off little beside the gap that smoothing leaves.
+
+    Where lam is so small that ||w - w(a)||^2 decides last, that is long before `rest` is small.
+    """
+    return model.fell <= SETTLED * float(model.sums[GAP, 0]) / problem.S
+
+
+def answers_too_little(problem: Problem, model: Model) -> bool:
+    """Whether so few rows answer that H would be nearly singular, and steps short."""
+    h = curvatures_of(problem, model.smoothing, model.Z, model.A)
+    return bool(np.count_nonzero(h) < ANSWERING * model.w.size)
 
 
 def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = True) -> None:
@@ -159,6 +182,10 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
         # rows that hardly answered where it began stopped it: let them answer as they do further on
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
         p, c, u = way(problem, columns, model, solution(problem, columns, model, h)[0])
+    if u >= SHORT and not is_joint(problem.costs.loss):
+        model.fell = -u * slope_of(problem, columns, model, p, c)
+    else:
+        model.fell = math.inf
     model.w += u * p
     model.b = model.b + u * c
     model.steps += 1
@@ -296,14 +323,28 @@ def line_search(
     problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
 ) -> float:
     """Return how far to go: where the slope of the smoothed objective, which rises, is nearly 0."""
+    penalty = penalty_along(problem, columns, model, p, c)
+    line = line_of(problem, model.smoothing, model.Z, model.D, penalty)
+    if is_joint(problem.costs.loss):  # a pass is dear, and the slope to begin with is known
+        return search(known_at_0(line, slope_of(problem, columns, model, p, c)))
+    return search(line)
+
+
+def penalty_along(
+    problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
+) -> tuple[float, float]:
+    """Return the penalty's slope along directions of w and b, where they begin, and its rise."""
     lam, across, along = problem.lam, float(np.vdot(model.w, p)), float(np.vdot(p, p))
     if problem.bias_scale > 0.0:
         change = bias(p, c, columns.m) / problem.bias_scale
         across += float(bias(model.w, model.b, columns.m) / problem.bias_scale @ change)
         along += float(change @ change)
-    penalty = lam * across, lam * along
-    line = line_of(problem, model.smoothing, model.Z, model.D, penalty)
-    if is_joint(problem.costs.loss):  # a pass is dear, and the slope to begin with is known
-        slope = lam * across - float(np.vdot(model.v, p) + model.sums[BALANCE] @ c / problem.S)
-        return search(known_at_0(line, slope))
-    return search(line)
+    return lam * across, lam * along
+
+
+def slope_of(
+    problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
+) -> float:
+    """Return the slope of the smoothed objective along directions of w and b where they begin."""
+    across, _ = penalty_along(problem, columns, model, p, c)
+    return across - float(np.vdot(model.v, p) + model.sums[BALANCE] @ c / problem.S)

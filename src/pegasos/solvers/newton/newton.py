@@ -8,7 +8,8 @@ the smoothing narrower. Losses that are smooth already need neither.
 
     repeat  (w, b) <- (w, b) + u p,     H p = -gradient,     u = argmin along p
     until   lam/2 ||w - w(a)||^2 + |sum_i s_i a_i| / S  <=  ENOUGH * the gap that smoothing leaves
-            beta <- a;   q <- 0.3 q
+            (or, while that is above BEGINNING, a step takes off little beside it)
+            beta <- a;   q <- 0.3 q, or 0.7 q where few rows would answer
 
 H is d x d, so a step costs two passes over the rows and the products of the rows that answer. It is
 taken in standardised columns (`columns`): units and offsets of columns do not matter. Two things
@@ -51,6 +52,7 @@ from pegasos.solvers.newton.model import (
     PATIENCE,
     Model,
     is_large,
+    is_settled,
     narrow,
     relative_gap,
     step,
@@ -149,7 +151,7 @@ class Newton(Options, Solver):
 
         each(improve, behind.tolist(), at_once(problem))
         gap = float(state.gaps.max())
-        if is_first and is_near(state, gap):
+        if is_first and (is_near(state, gap) or has_begun(problem, state)):
             fall(problem, state, gap)
         elif is_one and not is_first and not is_large(problem, state.models[0]):
             seek_separation(problem, state)
@@ -172,16 +174,27 @@ def is_near(state: NewtonState, gap: float) -> bool:
     return gap <= FIRST_GAP or max(model.steps for model in state.models) >= PATIENCE
 
 
+def has_begun(problem: Problem, state: NewtonState) -> bool:
+    """Whether all models know some multipliers, and are near what can be had at their widths."""
+    return all(model.narrowings > 0 and is_settled(problem, model) for model in state.models)
+
+
 def fall(problem: Problem, state: NewtonState, gap: float) -> None:
-    """Go on to the next lam; to the last at once if classes are separated, and well enough."""
-    lam = next_lam(state.lam, problem.lam)
-    if is_joint(problem.costs.loss) and is_separated(state.models[0]):
+    """Go on to the next lam; to the last at once if classes are separated, and well enough.
+
+    Models of one output go on to the last as well, while smoothing is still wide.
+    """
+    is_one = is_joint(problem.costs.loss)
+    lam = next_lam(state.lam, problem.lam) if is_one else problem.lam
+    if is_one and is_separated(state.models[0]):
         model, lam = state.models[0], problem.lam
         if gap > NEAR and model.steps < PATIENCE:
             return
         shrink(problem_of(seen(problem, state.centre), model), model, lam / state.lam)
     state.lam = lam
     state.gaps[:] = np.inf
+    for model in state.models:
+        model.fell = np.inf
 
 
 def seek_separation(problem: Problem, state: NewtonState) -> None:

@@ -3,7 +3,9 @@
 A tenth of the rows is no beginning where rows are few per column: it is fitted almost without
 error, by weights that all rows have to take back. At a large lam no weights are that large, and
 few steps lead near to the optimum. As they need not be exact, some rows stand for all that answer
-in the Hessian of these steps; gradients and line searches are of all rows.
+in the Hessian of these steps; gradients and line searches are of all rows. A model of one output
+goes on to the last lam once it knows some multipliers, while smoothing is wide: where it is narrow,
+columns that few rows have make short steps.
 
 lam means more the larger the rows and the targets are: what counts is kappa = R^2 / (lam S unit), R
 the typical length of a row seen from the mean.
