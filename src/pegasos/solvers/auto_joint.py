@@ -1,8 +1,8 @@
 """What SDCA and Newton's method are expected to take for one model of all classes.
 
 As in `auto`, from the same `Facts`, but a row is K outputs at once: SDCA projects K numbers per row
-(or finds the root that softmax asks for), Newton's method has (d + 1) K unknowns, or takes many
-short steps where these are too many for a Hessian. Numbers are of one core, from letter and MNIST.
+(or finds the root that softmax asks for), Newton's method has (d + 1) K unknowns, or conjugate
+gradients where these are too many for a Hessian. Numbers are of one core, from letter and MNIST.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pegasos.solvers.newton.inexact import MOST_VALUES, PER_COLUMN
 from pegasos.solvers.newton.model import LARGE
-from pegasos.solvers.newton.path import ROWS
 
 MOST_COLUMNS = 4000  # for Newton's method
 MOST_MEMORY = 1e9  # bytes that its numbers per row and class, and its matrices, may take
-REFRESHED = 0.07  # of the quasi-Newton steps: those in which the blocks are made anew
+REFRESHED = 0.15  # of the inexact steps: those in which the blocks are made anew
 
 
 class JointRates(NamedTuple):
@@ -30,8 +30,9 @@ class JointRates(NamedTuple):
     growth: float = 0.8  # the power of 1 + kappa that the epochs go with
     steps: float = 18.0  # Newton: steps for the hinge
     smooth_steps: float = 6.5  # and for softmax
-    short_steps: float = 110.0  # quasi-Newton ones, for the hinge
-    smooth_short_steps: float = 60.0  # and for softmax
+    inexact_steps: float = 28.0  # inexact ones, for the hinge
+    smooth_inexact_steps: float = 22.0  # and for softmax
+    turns: float = 16.0  # of conjugate gradients, in such a step
     answers: float = 0.4  # the part of the rows that answers, in the mean of all steps
     read: float = 0.3  # a value per class, in two passes
     searched: float = 50.0  # a row per class, in a line search and a move
@@ -64,8 +65,10 @@ def step_of_newton(facts: Any, rates: JointRates = RATES) -> float:
         N = float(d * K)
         work += rates.product * (rates.answers * facts.n * N**2 / 2.0 + N**3 / 3.0)
     else:
-        rows = min(facts.n, ROWS * d)
-        work += REFRESHED * rates.product * K * (rows * d**2 / 2.0 + d**3 / 3.0)
+        rows = min(rates.answers * facts.n, MOST_VALUES / d)
+        of_block = min(rows, PER_COLUMN * d)
+        work += REFRESHED * rates.product * K * (of_block * d**2 / 2.0 + d**3 / 3.0)
+        work += rates.turns * rates.product * K * (2.0 * rows * d + d**2) / 2.0
     return float(1e-9 * work)
 
 
@@ -78,7 +81,7 @@ def seconds_of_newton(facts: Any, tol: float, rates: JointRates = RATES) -> floa
         return np.inf
     digits = max(0.5, 0.6 + 0.4 * np.log10(1.0 / tol) / 3.0)
     if is_large:
-        steps = rates.smooth_short_steps if facts.is_smooth else rates.short_steps
+        steps = rates.smooth_inexact_steps if facts.is_smooth else rates.inexact_steps
         digits = max(0.5, np.log10(1.0 / tol) / 3.0)
     else:
         steps = rates.smooth_steps if facts.is_smooth else rates.steps

@@ -264,3 +264,20 @@ def test_the_unit_is_the_mean_cost():
     assert unit_of(np.ones((2, K)), HINGE) == pytest.approx(1.5)
     assert unit_of(np.ones((2, K)), SOFTMAX) == 1.0
     assert unit_of(np.ones((2, K)), JointHinge(np.zeros((K, K)))) == 1.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("changed", [[], [3], range(8, 20), [0, 1, 5, 6, 7, 30, 39]])
+def test_rows_that_do_not_change_add_nothing(changed, weighted, monkeypatch):
+    monkeypatch.setattr(block_products, "NARROW", 1)
+    monkeypatch.setattr(block_products, "BLOCK", 7)
+    X, s, _, problem = posed(np.asarray, HINGE, weighted=weighted)
+    A, V = np.zeros((N, K)), np.zeros((D, K))
+    A[list(changed)] = np.random.default_rng(0).standard_normal((len(changed), K))
+    read, some = [], block_products.values
+    monkeypatch.setattr(
+        block_products, "values", lambda *given: read.append(some(*given)) or read[-1]
+    )
+    block_products.add_sums(problem, (0, N), A, V)
+    np.testing.assert_allclose(V, X.T @ (s[:, None] * A), atol=1e-12)
+    assert sum(map(len, read)) == len(changed)

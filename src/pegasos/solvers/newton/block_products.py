@@ -8,6 +8,8 @@ number of cores.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pegasos.data.rows import DenseRows, FloatArray, Rows, all_scores
@@ -25,23 +27,27 @@ def put_scores(problem: Problem, part: tuple[int, int], W: FloatArray, Z: FloatA
         return
     room = room_for(problem.rows)
     for start, stop in blocks_of(part):
-        np.matmul(values(problem.rows, start, stop, room), W, out=Z[start:stop])
+        np.matmul(values(problem.rows, slice(start, stop), room), W, out=Z[start:stop])
 
 
 def add_sums(problem: Problem, part: tuple[int, int], A: FloatArray, V: FloatArray) -> None:
-    """Add sum_i s_i a_i x_i of a range of rows to V."""
+    """Add sum_i s_i a_i x_i of a range of rows to V; those whose a_i is 0 cost nothing."""
     rows, weights = problem.rows, problem.costs.weights
     if is_read_by_row(rows) or A.shape[1] == 1:
         add_combination(rows, weights, *part, A, flat(V))
         return
-    room = room_for(rows)
-    for start, stop in blocks_of(part):
-        a = A[start:stop]
+    room, (first, last) = room_for(rows), part
+    chosen = first + np.flatnonzero(A[first:last].any(axis=1))
+    for start, stop in ranges(len(chosen), BLOCK):
+        some: Any = chosen[start:stop]
+        if some[-1] - some[0] < len(some):  # all of them: no copy
+            some = slice(some[0], some[-1] + 1)
+        a = A[some]
         if weights.mask:
-            a = weights.values[start:stop, None] * a
+            a = weights.values[some, None] * a
         elif weights.values[0] != 1.0:
             a = weights.values[0] * a
-        V += (a.T @ values(rows, start, stop, room)).T
+        V += (a.T @ values(rows, some, room)).T
 
 
 def is_read_by_row(rows: Rows) -> bool:
@@ -60,9 +66,9 @@ def room_for(rows: DenseRows) -> FloatArray:
     return np.empty((min(BLOCK, len(rows.X)), rows.X.shape[1]))
 
 
-def values(rows: DenseRows, start: int, stop: int, room: FloatArray) -> FloatArray:
+def values(rows: DenseRows, some: Any, room: FloatArray) -> FloatArray:
     """Return some rows, seen from their centre, in float64."""
-    X, m = rows.X[start:stop], rows.centre.m
+    X, m = rows.X[some], rows.centre.m
     if len(m) == 0 and X.dtype == np.float64 and X.flags.c_contiguous:
         return X
     x = room[: len(X)]

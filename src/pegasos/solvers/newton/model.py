@@ -24,6 +24,7 @@ from pegasos.solvers.newton.equations import (
 )
 from pegasos.solvers.newton.heard import Stopped, nobody, settled, stopping_rows, with_more
 from pegasos.solvers.newton.hessian import hessian
+from pegasos.solvers.newton.inexact import Blocks, inexact_direction
 from pegasos.solvers.newton.joint_direction import joint_direction
 from pegasos.solvers.newton.line_search import known_at_0, search
 from pegasos.solvers.newton.passes import (
@@ -34,7 +35,6 @@ from pegasos.solvers.newton.passes import (
     write_scores,
 )
 from pegasos.solvers.newton.path import some_of
-from pegasos.solvers.newton.quasi_newton import Memory, quasi_direction
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 GENTLY = 0.45  # the first of them for joint losses
@@ -56,7 +56,8 @@ ENOUGH_HEARD = 0.03  # what such a way, too, is to be tried again below
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
 FAILURES, WIDENINGS = 3, 12
 WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are known
-LARGE = 1500  # weights of a joint model beyond which its steps are quasi-Newton ones
+LARGE = 1500  # weights of a joint model beyond which its steps are inexact ones
+FORESIGHT = 2.0  # of these: rows that would answer at so many times the width count, by half
 SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
 
 
@@ -88,7 +89,7 @@ class Model:
     has_failed: bool = False  # at a smaller width, with multipliers known
     widenings: int = 0
     narrowings: int = 0
-    memory: Memory | None = None  # of quasi-Newton steps, where a Hessian would be too large
+    blocks: Blocks | None = None  # of a Hessian that would be too large as a whole
 
     @property
     def smoothing(self) -> Smoothing:
@@ -168,7 +169,7 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
 
     Where steps fail, the smoothing is made wider, unless all that is left is rounding.
     """
-    h = curvatures_of(problem, model.smoothing, model.Z, model.A)
+    h = foreseen(problem, model)
     # All that slopes along the way would tell of a joint loss there is rounding.
     is_at_rounding = not may_widen and model.q == 0.0 and is_joint(problem.costs.loss)
     P, factor = solution(problem, columns, model, h)
@@ -196,6 +197,18 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     fails = model.failures >= (1 if is_too_thin else FAILURES)
     if may_widen and (fails or is_stiff(model)) and model.widenings < WIDENINGS:
         widen(problem, model)
+
+
+def foreseen(problem: Problem, model: Model) -> FloatArray:
+    """Return the curvatures to begin a step with.
+
+    Of many unknowns, most steps after a narrowing would be short: rows come to answer on the way.
+    """
+    smoothing = model.smoothing
+    if not is_large(problem, model) or model.is_smooth:
+        return curvatures_of(problem, smoothing, model.Z, model.A)
+    wider = smoothing._replace(q=FORESIGHT * model.q)
+    return FORESIGHT * secants_of(problem, wider, model.Z, model.A, model.D, 0.0)
 
 
 def way(
@@ -297,10 +310,8 @@ def solution(
     steepest = 0.01 * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())
     damping = model.damping * steepest
     if is_large(problem, model):
-        model.memory = model.memory or Memory()
-        unknowns = np.vstack([model.w * columns.scale[:, None], model.b])
-        model.memory.learn(unknowns[:size], G[:size], model.q)
-        P = quasi_direction(problem, columns, terms, h, G, model.memory, damping)
+        model.blocks = model.blocks or Blocks()
+        P = inexact_direction(problem, columns, terms, h, G, model.blocks, size, damping)
     elif is_joint(problem.costs.loss):
         h = some_of(h, columns) if model.is_rough else h
         P = joint_direction(problem, columns, terms, h, G, size, damping)
@@ -315,7 +326,7 @@ def solution(
 
 
 def is_large(problem: Problem, model: Model) -> bool:
-    """Whether a joint Hessian would be too large: steps are quasi-Newton ones then."""
+    """Whether a joint Hessian would be too large: steps are inexact ones then."""
     return is_joint(problem.costs.loss) and model.w.size > LARGE
 
 

@@ -20,8 +20,8 @@ the scores.
 Many rows begin with a tenth of them, or what a joint model needs, drawn at random; wide data that
 are too few for that, with a larger lam (`path`). Several models run side by side, each at its own
 pace; those that are far ahead of the last wait for it. A joint loss is one model with K outputs and
-(d + 1) K unknowns (`joint_envelope`, `joint_hessian`); where these are many, steps are quasi-Newton
-(`quasi_newton`); where its classes can be separated, C need not be large (`separation`).
+(d + 1) K unknowns (`joint_envelope`, `joint_hessian`); where these are many, steps are inexact
+(`inexact`); where its classes can be separated, C need not be large (`separation`).
 
 [LST18]  Li, Sun, Toh. A highly efficient semismooth Newton augmented Lagrangian method for solving
          Lasso problems. SIAM J. Optimization 28(1), 2018.
@@ -58,7 +58,7 @@ from pegasos.solvers.newton.model import (
     step,
 )
 from pegasos.solvers.newton.passes import write_scores
-from pegasos.solvers.newton.path import first_lam, next_lam
+from pegasos.solvers.newton.path import first_lam, kappa_of, next_lam
 from pegasos.solvers.newton.separation import (
     NEAR,
     begin_again,
@@ -70,7 +70,8 @@ from pegasos.solvers.offsets import part, seen, starting_biases
 from pegasos.solvers.protocol import Advance, DualPoint, Solver
 
 WIDE, WIDE_AFTER = 4.0, 0.3  # widths to begin with: from w = 0, and from earlier multipliers
-WIDE_OF_LARGE = 1.0  # the first of them for quasi-Newton steps
+WIDE_OF_LARGE = 1.0  # the first of them for inexact steps, at least,
+KAPPA_OF_LARGE = 50.0  # and kappa (`path`) over this
 AHEAD = 0.1  # of the largest relative gap: models below wait for the others
 ROUNDING = 1e-13  # relative gap: a model below is where it was to go, and short steps no failure
 SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models are to go side by side
@@ -264,8 +265,7 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
     (n, d), y = shape(problem.rows), problem.costs.Y
     unit, K = unit_of(y, problem.costs.loss), y.shape[1]
     is_smooth = isinstance(problem.costs.loss, SquaredHinge | Logistic | Softmax)
-    wide = WIDE_OF_LARGE if is_joint(problem.costs.loss) and d * K > LARGE else WIDE
-    width = wide if A is None else WIDE_AFTER
+    width = first_width(problem, columns, unit) if A is None else WIDE_AFTER
     Z, alpha, B, D = (np.zeros((n, K)) for _ in range(4))
     model = Model(
         y=y, w=np.zeros((d, K)), b=np.zeros(K), Z=Z, A=alpha, B=B, D=D, v=np.zeros((d, K)),
@@ -282,6 +282,16 @@ def new_model(problem: Problem, columns: Columns, A: FloatArray | None) -> Model
         model.b = problem.bias_scale**2 * np.array(totals) / (problem.lam * problem.S)
         model.b += columns.m @ model.w
     return model
+
+
+def first_width(problem: Problem, columns: Columns, unit: float) -> float:
+    """Return the width to begin with from w = 0, in units.
+
+    Inexact steps go far only where the penalty still counts beside what answers.
+    """
+    if is_joint(problem.costs.loss) and problem.costs.Y.shape[1] * len(columns.m) > LARGE:
+        return max(WIDE_OF_LARGE, kappa_of(problem, columns, unit) / KAPPA_OF_LARGE)
+    return WIDE
 
 
 def first_rows(problem: Problem, seed: int) -> Any:
