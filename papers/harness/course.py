@@ -94,13 +94,15 @@ def course(
 
 
 def not_run() -> Course:
-    """Return the course of a method that is not run: it arrives nowhere, ever."""
+    """Return the course of a method that is not run, or not far enough: it arrives nowhere."""
     nothing, never, unknown = np.zeros(1), np.array([np.inf]), np.array([np.nan])
     return Course(nothing, nothing, never, never, np.array([100.0]), unknown, unknown)
 
 
 def as_course(known: dict[str, Any]) -> Course:
-    """Return a recorder's records, errors in percent."""
+    """Return a recorder's records, errors in percent; without any, the run had no time for one."""
+    if len(known["step"]) == 0:
+        return not_run()
     unknown = np.full(len(known["step"]), np.nan)
     return Course(
         known["step"], known["rows_visited"], known["seconds"], known["objective"],

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from papers.harness.course import as_course
 from papers.harness.curves import at, share_below, slope, spread
 
 pytestmark = pytest.mark.fast
@@ -26,3 +27,11 @@ def test_slopes_are_powers():
     assert slope(x, 3.0 / x) == pytest.approx(-1.0)
     assert slope(x, [1.0, 2.0, np.inf]) == np.inf  # what never arrives
     assert spread([2.0, 8.0, 4.0]) == 4.0
+
+
+def test_a_run_that_had_no_time_for_a_record_arrives_nowhere():
+    empty = {name: np.zeros(0) for name in ("step", "rows_visited", "seconds", "objective")}
+    one = as_course(empty)
+    assert one.first_below(1e9) is None
+    curve = np.array([0.1, 1.0]), np.array([0.5, 0.1])
+    assert share_below(curve, (one.seconds, one.objective)) == 1.0
