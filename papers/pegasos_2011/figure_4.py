@@ -9,6 +9,7 @@ from papers.harness.run import alone
 from papers.pegasos_2011.linear import Runs, runs
 
 TITLE = "Figure 4: comparison of linear SVM optimisers"
+ONE_SEED = True
 CLAIMS = {
     "suboptimality": Claim(
         "Pegasos and stochastic DCA improve significantly in run-time over SVM-Perf, itself a very "
