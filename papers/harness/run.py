@@ -42,9 +42,10 @@ def perform(experiment: str, scale: Scale) -> None:
     report.check_complete()
     report.figures = [(one, f"{words} ({scale.name} run)") for one, words in report.figures]
     seconds, used = time.perf_counter() - start, time.process_time() - used
+    seeds = 1 if getattr(module, "ONE_SEED", False) else len(scale.seeds)
     facts = (
         f"`python -m papers.{experiment}{' --full' if scale.is_full else ''}`: {scale.name}, "
-        f"{len(scale.seeds)} seed(s), {used:.0f} CPU s, {processor()}, {date.today().isoformat()}."
+        f"{seeds} seed(s), {used:.0f} CPU s, {processor()}, {date.today().isoformat()}."
     )
     path = publish(paper, name, module, report, facts)
     print(f"    {seconds:.1f} s, CPU {used:.1f} s; wrote {path}", flush=True)

@@ -9,6 +9,7 @@ from papers.harness.run import alone
 from papers.pegasos_2011.kernels import Runs, runs
 
 TITLE = "Figure 5: comparison of kernel SVM optimisers"
+ONE_SEED = True
 CLAIMS = {
     "early": Claim(
         "Pegasos and stochastic DCA achieve a reasonably low value of the primal objective very "

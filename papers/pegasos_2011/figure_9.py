@@ -11,6 +11,7 @@ from papers.harness.run import alone
 from pegasos import Pegasos, ScheduledSGD
 
 TITLE = "Figure 9: Norma, and fixed learning rates"
+ONE_SEED = True
 CLAIMS = {
     "norma": Claim(
         "Pegasos outperforms Norma, in objective and in the hinge loss on test rows",

@@ -37,6 +37,10 @@ class Runs(NamedTuple):
         """Return P - P* along a course."""
         return self.optimum.suboptimality(self.courses[method].objective)
 
+    def was_run(self, method: str) -> bool:
+        """Whether a method has a course at all."""
+        return bool(np.isfinite(self.courses[method].seconds[-1]))
+
     @property
     def epsilon(self) -> float:
         """The paper's threshold: whoever is within it errs at most 1.1 times as often as P*."""

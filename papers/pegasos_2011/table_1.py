@@ -5,6 +5,7 @@ from papers.harness.run import alone
 from papers.pegasos_2011.linear import ALLOWED, METHODS, Runs, runs
 
 TITLE = "Table 1: linear SVM, training time and test error"
+ONE_SEED = True
 CLAIMS = {
     "faster": Claim(
         "Pegasos and stochastic DCA improve significantly on the run-time of SVM-Perf: 0.04 s and "
@@ -32,7 +33,7 @@ DIFFERS = (
     "quick run CCAT's stand-in has 100,000 rows and cov1 67,000: the paper's ratio.",
     "epsilon is found by the paper's rule on our runs; the paper's are 0.0275, 0.00589, 0.0449.",
     "LASVM is ended after 6 CPU seconds in the quick run, 120 in the full one, where it is not "
-    "run on more than 200,000 rows (CCAT, cov1): counted as not reached.",
+    "run on more than 200,000 rows (CCAT, cov1) and not judged there.",
     "CPU seconds of the steps, without reading data; in 2011 the machine was another.",
 )
 PAPER = {
@@ -55,7 +56,10 @@ def run(scale: Scale, report: Report) -> None:
     for name, found in all_runs.items():
         arrivals = {method: arrival(found, method) for method in METHODS}
         times[name] = arrivals
-        cells = [f"{a[0]:.3g} ({a[1]:.3g} %)" if a else "not reached" for a in arrivals.values()]
+        cells = [
+            f"{a[0]:.3g} ({a[1]:.3g} %)" if a else "not reached" if found.was_run(m) else "not run"
+            for m, a in arrivals.items()
+        ]
         rows.append([found.split.label, f"{found.epsilon:.3g}", *cells])
         rows.append([f"{name} in the paper", "", *PAPER[name]])
     report.table(["set", "epsilon", *METHODS], rows, "CPU seconds to epsilon (test error then)")
@@ -67,8 +71,13 @@ def run(scale: Scale, report: Report) -> None:
         for method in ("Pegasos", "SDCA")
     }
     report.judge("faster", checks, f"Faster in {sum(checks.values())} of {len(checks)} cases.")
-    checks = {n: second(n, "LASVM") > 10 * second(n, "Pegasos") for n in all_runs}
-    report.judge("lasvm", checks, f"Ten times slower or more on {sum(checks.values())} of 3 sets.")
+    checks = {
+        n: second(n, "LASVM") > 10 * second(n, "Pegasos")
+        for n, found in all_runs.items()
+        if found.was_run("LASVM")
+    }
+    count = f"{sum(checks.values())} of {len(checks)} sets on which it was run."
+    report.judge("lasvm", checks, f"Ten times slower or more on {count}")
     slow, fast = second("cov1", "Pegasos"), second("CCAT", "Pegasos")
     sizes = f"{all_runs['cov1'].split.n:,} rows against {all_runs['CCAT'].split.n:,}"
     is_larger = all_runs["CCAT"].split.n > all_runs["cov1"].split.n

@@ -10,6 +10,7 @@ from papers.sbp_2012.responses import responses
 from pegasos.solvers.batch_perceptron.water import water_level
 
 TITLE = "Figure 1: the water level"
+ONE_SEED = True
 CLAIMS = {
     "level": Claim(
         "the total slack n nu is distributed as if this volume of water were poured into a basin "

@@ -9,6 +9,7 @@ from papers.sbp_2012.responses import responses
 from pegasos.solvers.batch_perceptron.water import balanced_water_level, water_level
 
 TITLE = "Figure 4: two basins with an unregularised bias"
+ONE_SEED = True
 CLAIMS = {
     "common": Claim(
         "both basins are filled to a common level gamma with a total volume n nu; b sets their "
