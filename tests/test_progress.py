@@ -151,10 +151,9 @@ def test_hints_are_written_unless_quiet_is_asked_for(monkeypatch, capsys):
 
 
 @pytest.mark.fast
-def test_compilation_is_announced_once_and_timed_without_counting_twice(monkeypatch):
+def test_compilation_is_announced_once_and_timed_without_counting_twice():
     now, said = [0.0], []
-    monkeypatch.setattr("pegasos.progress.time.perf_counter", lambda: now[0])
-    compilation = Compilation(said.append, "compiling")
+    compilation = Compilation(said.append, "compiling", lambda: now[0])
     for begin, end in ((1.0, 3.0), (5.0, 6.0)):
         now[0] = begin
         compilation.on_start()
@@ -167,10 +166,9 @@ def test_compilation_is_announced_once_and_timed_without_counting_twice(monkeypa
 
 
 @pytest.mark.fast
-def test_compilation_is_announced_when_it_has_taken_more_than_a_second(monkeypatch):
+def test_compilation_is_announced_when_it_has_taken_more_than_a_second():
     now, said = [0.0], []
-    monkeypatch.setattr("pegasos.progress.time.perf_counter", lambda: now[0])
-    compilation = Compilation(said.append, "compiling")
+    compilation = Compilation(said.append, "compiling", lambda: now[0])
     for begin, end in ((0.0, 0.5), (100.0, 100.4)):
         now[0] = begin
         compilation.on_start()

@@ -416,3 +416,16 @@ def test_test_rows_that_do_not_fit_are_refused():
         PegasosClassifier(record=Recorder([1], X_test[:, :2], y_test)).fit(X, y)
     with pytest.raises(InvalidParameter, match='use multiclass="ovr", or two classes'):
         KernelPegasosClassifier(record=Recorder([1])).fit(X, y)
+
+
+@pytest.mark.fast
+def test_a_clock_of_the_processor_leaves_out_what_the_processor_compiled(monkeypatch):
+    now = {"perf_counter": 0.0, "process_time": 0.0}
+    for name in now:
+        monkeypatch.setattr(f"pegasos.around.time.{name}", lambda name=name: now[name])
+    around = Around(Hinge(), recording=Recording([1], clock="cpu"))
+    around.compilation.on_start()
+    now |= {"perf_counter": 10.0, "process_time": 4.0}  # on a machine that others use, too
+    around.compilation.on_end()
+    now["process_time"] = 5.0
+    assert around.seconds() == 1.0

@@ -25,12 +25,15 @@ def has_settled_sign(low: FloatArray, high: FloatArray) -> Any:
     return (low > 0.0) | (high < 0.0)
 
 
-def compilation_for(loss: Any, watch: Watch) -> Compilation:
+def compilation_for(
+    loss: Any, watch: Watch, clock: Callable[[], float] = time.perf_counter
+) -> Compilation:
     """Return what measures compiling for a loss, and announces it; or what to say instead."""
     if isinstance(loss, str):
-        return Compilation(watch.announce, f"{loss}, {how_often()}")
-    text = COMPILES_OWN_LOSS if is_custom(loss) else COMPILES.format(how_often())
-    return Compilation(watch.announce, text)
+        text = f"{loss}, {how_often()}"
+    else:
+        text = COMPILES_OWN_LOSS if is_custom(loss) else COMPILES.format(how_often())
+    return Compilation(watch.announce, text, clock)
 
 
 class Around:
@@ -51,8 +54,8 @@ class Around:
         self.decided = decided or has_settled_sign
         self.interrupts = interrupts or Interrupts()
         self.recording = recording or Recording([])
-        self.compilation = compilation_for(loss, self.watch)
         self.clock = time.process_time if self.recording.counts_cpu else time.perf_counter
+        self.compilation = compilation_for(loss, self.watch, self.clock)
         self._begin, self._open = self.clock(), ExitStack()
 
     def __enter__(self) -> Around:

@@ -311,10 +311,18 @@ def _write(text: str) -> None:
 
 
 class Compilation:
-    """Tell that Numba compiles, if it takes long, and for how long this thread waited for it."""
+    """Tell that Numba compiles, if it takes long, and for how long this thread waited for it.
 
-    def __init__(self, announce: Callable[[str], None], text: str) -> None:
-        self.seconds = 0.0
+    By the clock from which these seconds are to be taken away: of the processor it shows fewer.
+    """
+
+    def __init__(
+        self,
+        announce: Callable[[str], None],
+        text: str,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.seconds, self._clock = 0.0, clock
         self._announce, self._text = announce, text
         self._thread, self._depth, self._begin = threading.get_ident(), 0, 0.0
         self._has_announced = False
@@ -331,7 +339,7 @@ class Compilation:
         if threading.get_ident() != self._thread:
             return
         if self._depth == 0:
-            self._begin = time.perf_counter()
+            self._begin = self._clock()
         self._depth += 1
         self._tell()
 
@@ -340,13 +348,13 @@ class Compilation:
             return
         self._depth -= 1
         if self._depth == 0:
-            self.seconds += time.perf_counter() - self._begin
+            self.seconds += self._clock() - self._begin
             self._begin = math.inf
         self._tell()
 
     def _tell(self) -> None:
         """Announce it once it has taken long; helpers compile one by one, so that this is soon."""
-        waited = self.seconds + max(0.0, time.perf_counter() - self._begin)
+        waited = self.seconds + max(0.0, self._clock() - self._begin)
         if not self._has_announced and waited > SECONDS_OF_PATIENCE:
             self._has_announced = True
             self._announce(self._text)
