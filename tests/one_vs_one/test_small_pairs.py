@@ -15,6 +15,7 @@ from pegasos.kernel_matrix.stack import SmallPairs
 from pegasos.one_vs_one import small_pairs, training
 from pegasos.one_vs_one.models import Task
 from pegasos.one_vs_one.small_pairs import Stacked, are_small
+from pegasos.parallel import limited_to
 from pegasos.problem.kernels import Custom, Gaussian
 from pegasos.problem.losses import Hinge, SquaredHinge
 from pegasos.problem.objective import make_problem
@@ -137,6 +138,19 @@ def test_no_stack_begins_once_the_fit_is_to_end(monkeypatch):
     with pytest.warns(UserWarning, match="interrupted"):
         model = KernelPegasosClassifier(C=2.0, **ROUGH).fit(X, y)
     assert model.certificate_.relative_gap == np.inf
+
+
+def test_a_stack_ends_between_a_few_pairs_and_keeps_what_it_found(monkeypatch):
+    task, members = task_of()
+    ((pairs, stack),) = SmallPairs(task.kernel, task.rows, members).stacks()
+    met, whole = [], ascend
+    monkeypatch.setattr(small_pairs, "AT_ONCE", 4)
+    monkeypatch.setattr(small_pairs, "ascend", lambda *of: (met.extend(of[2]), whole(*of)))
+    with limited_to(1):
+        found = Stacked(task, members, pairs, stack).solutions(float, lambda: len(met) >= 8)
+    assert met == list(range(8))  # of 15 pairs, in the first of four rounds
+    assert set(found) <= set(pairs[:8])
+    assert all(solution.certificate.is_within_tol for solution in found.values())
 
 
 @pytest.mark.parametrize(

@@ -24,17 +24,19 @@ from pegasos.certificate.trace import Record, Trace
 from pegasos.data.rows import FloatArray
 from pegasos.kernel_matrix.stack import SmallPairs, Stack, bytes_of_stacks
 from pegasos.one_vs_one.models import Task
+from pegasos.parallel import each, limited_to
 from pegasos.problem.kernels import is_psd
 from pegasos.problem.objective import Costs, OwnWeights, Problem
 from pegasos.problem.scaling import lam_of
 from pegasos.solve import Solution
 from pegasos.solvers.decomposition.decomposition import Decomposition
-from pegasos.solvers.decomposition.stack import ascend, dual_point, new_ascents
+from pegasos.solvers.decomposition.stack import Ascents, ascend, dual_point, new_ascents
 from pegasos.solvers.decomposition.working_set import FINEST
 
 ROWS = 100  # of the largest class: twice as many are a small pair
 LEAST = 8  # pairs, below which training each alone takes no longer
 ROUNDS, FIRST, FINER = 4, 0.5, 0.05  # accuracy of ascents, in units of `tol`; times so much each
+AT_ONCE = 8  # pairs that ascend between two looks at whether the fit is to end: 0.1 s, at most
 
 
 def are_small(task: Task, members: list[Any]) -> bool:
@@ -51,13 +53,14 @@ def are_small(task: Task, members: list[Any]) -> bool:
 
 
 def small_solutions(
-    task: Task, members: list[Any], seconds: Callable[[], float]
+    task: Task, members: list[Any], seconds: Callable[[], float], must_end: Callable[[], bool]
 ) -> Iterator[tuple[dict[tuple[int, int], Solution], int]]:
     """Yield what was found of some pairs after others, and the kernel values computed for them."""
     small, known = SmallPairs(task.kernel, task.rows, members), 0
     for pairs, stack in small.stacks():
         stack.evaluations = small.evaluations
-        yield Stacked(task, members, pairs, stack).solutions(seconds), small.evaluations - known
+        found = Stacked(task, members, pairs, stack).solutions(seconds, must_end)
+        yield found, small.evaluations - known
         known = small.evaluations
 
 
@@ -79,28 +82,48 @@ class Stacked:
         self.lam = np.array([lam_of(task.C, None, own or 1.0)[1] for own in self.S.tolist()])
         self.problem = Problem(costs, stack, S, 1.0 / (task.C * S), 0.0, task.bias == "free")
 
-    def solutions(self, seconds: Callable[[], float]) -> dict[tuple[int, int], Solution]:
+    def solutions(
+        self, seconds: Callable[[], float], must_end: Callable[[], bool]
+    ) -> dict[tuple[int, int], Solution]:
         """Return the solutions of those pairs that are proven to be within `tol`."""
         stopping, judge, is_asked = self.task.stopping, Judge(self.problem), self.S > 0.0
         ascents, rounds = new_ascents(self.problem), np.zeros(len(self.S), dtype=int)
         accuracy = FINEST if stopping.wish_epochs else FIRST * stopping.tol
         for _ in range(ROUNDS):
             which = np.flatnonzero(is_asked & ~(judge.relative_gap() <= stopping.tol))
-            if len(which) == 0:
+            if len(which) == 0 or must_end():
                 break
-            rounds[which] += 1
-            ascend(self.problem, ascents, which, accuracy)
-            A, scale, _ = dual_point(self.problem, ascents)
-            (found,) = judge.evaluations(Offer(A, scale), False, 0.0)
-            judge.keep_better(found)
+            self._ascend(ascents, which, accuracy, rounds, must_end)
+            with limited_to(1):  # there is too little to do to hand it over
+                A, scale, _ = dual_point(self.problem, ascents)
+                (found,) = judge.evaluations(Offer(A, scale), False, 0.0)
+                judge.keep_better(found)
             accuracy = max(FINEST, FINER * accuracy)
         if not judge.has_judged:
             return {}
-        known, facts, now = ball(self.problem, judge), self._facts(judge), seconds()
+        with limited_to(1):
+            known, facts, now = ball(self.problem, judge), self._facts(judge), seconds()
         return {
             self.pairs[k]: self._solution(int(k), judge, known, facts, int(rounds[k]), now)
             for k in np.flatnonzero(is_asked & (judge.relative_gap() <= stopping.tol))
         }
+
+    def _ascend(
+        self,
+        ascents: Ascents,
+        which: Any,
+        accuracy: float,
+        rounds: Any,
+        must_end: Callable[[], bool],
+    ) -> None:
+        """Ascend on some of the pairs, a few at a time; on no more once the fit is to end."""
+
+        def work(few: Any) -> None:
+            if not must_end():
+                rounds[few] += 1
+                ascend(self.problem, ascents, few, accuracy)
+
+        each(work, np.array_split(which, -(-len(which) // AT_ONCE)))
 
     def _facts(self, judge: Judge) -> dict[str, FloatArray]:
         """Return the facts of a certificate, (K,), each on the scale of its own pair."""

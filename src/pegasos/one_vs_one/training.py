@@ -24,7 +24,7 @@ from pegasos.kernel_matrix.class_blocks import ClassBlocks
 from pegasos.one_vs_one.models import Pairs, Task, new_pairs
 from pegasos.one_vs_one.small_pairs import are_small, small_solutions
 from pegasos.one_vs_one.together import Together, known_together, record_of
-from pegasos.parallel import each, limited_to, one_blas_thread
+from pegasos.parallel import each, one_blas_thread
 from pegasos.problem.class_pairs import pairs_of
 from pegasos.problem.losses import is_margin_loss, value
 from pegasos.problem.objective import make_problem
@@ -100,8 +100,7 @@ class Training:
     def run(self, one_by_one: bool) -> Pairs:
         """Train the pairs: small ones in stacks, then the others."""
         if not one_by_one and are_small(self.task, self.members):
-            with limited_to(1):  # there is too little to do to hand it over
-                self._train_small()
+            self._train_small()
         left = [p for p in range(self.pairs.n_pairs) if self.pairs.certificates[p] is None]
         if left:
             self._train_others(left, one_by_one)
@@ -111,8 +110,12 @@ class Training:
         """Train small pairs in stacks, unless the fit is to end."""
         number = {pair: p for p, pair in enumerate(self.order)}
         task, pairs, course = self.task, self.pairs, self.course
-        stacks = small_solutions(task, self.members, course.clock)
-        while not course.pending and course.clock() < task.stopping.max_time:
+
+        def must_end() -> bool:
+            return course.pending or course.clock() >= task.stopping.max_time
+
+        stacks = small_solutions(task, self.members, course.clock, must_end)
+        while not must_end():
             found, evaluations = next(stacks, ({}, 0))
             if evaluations == 0:
                 break
