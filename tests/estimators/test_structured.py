@@ -1,5 +1,6 @@
 """Any structure: the interval holds the optimum, and what is wrong with a structure is found."""
 
+import ctypes
 import itertools
 import pickle
 import warnings
@@ -88,7 +89,7 @@ def test_frank_wolfe_takes_all_mass_where_the_dual_is_linear():
 def test_what_is_said_of_compiling_names_structures(monkeypatch):
     said = []
 
-    def noted(announce, text):
+    def noted(announce, text, clock):
         said.append(text)
         return Compilation(announce, text)
 
@@ -186,6 +187,15 @@ def test_a_solver_goes_on_from_the_other_and_models_are_pickled():
     for solver in ("pegasos", "frank_wolfe", "pegasos"):
         model = pickle.loads(pickle.dumps(fitted(model.set_params(solver=solver), X, y)))
         assert model.certificate_.dual - 1e-6 <= best <= model.certificate_.primal + 1e-6
+
+
+def test_what_cannot_be_pickled_is_begun_anew():
+    X, y, _ = draw(5, n=6)
+    structure = Matching()
+    structure.handle = ctypes.c_void_p(3)  # pickle raises ValueError
+    model = PegasosStructured(structure, warm_start=True, random_state=0, max_iter=2, tol=1e-9)
+    once, again = (fitted(model, X, y).coef_ for _ in range(2))
+    np.testing.assert_array_equal(once, again)
 
 
 def test_other_examples_or_structures_are_begun_anew():
