@@ -333,3 +333,9 @@ def test_bsr_with_a_bad_index_is_refused():
     X.indices[0] = 5
     with pytest.raises(InvalidData, match="Malformed CSR matrix"):
         checked_rows(BaseEstimator(), X, reset=True)
+
+
+@pytest.mark.parametrize("n_jobs", ["a", 2.5, -2, np.ones(2)])
+def test_an_odd_number_of_threads_is_not_what_validation_speaks_of(n_jobs, monkeypatch):
+    monkeypatch.setattr("pegasos.data.validate.VALUES_PER_PART", 1)
+    checked_rows(PegasosClassifier(n_jobs=n_jobs), np.ones((4, 2)), reset=True)

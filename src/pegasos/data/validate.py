@@ -37,9 +37,10 @@ def checked_data(estimator: Any, X: Any, y: Any, *, reset: bool = True, **of_y: 
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
-    """Validate on as many threads as the estimator may have."""
+    """Validate on as many threads as the estimator may have, if `n_jobs` says a number."""
     n_jobs = getattr(estimator, "n_jobs", 1)
-    with limited_to(None if n_jobs in (None, -1) else n_jobs):
+    is_limit = isinstance(n_jobs, int | np.integer) and n_jobs > 0
+    with limited_to(int(n_jobs) if is_limit else None):
         return _validated(estimator, X, reset=reset, **of_y)
 
 
