@@ -132,6 +132,26 @@ def test_a_block_without_curvature_is_damped():
     np.testing.assert_allclose(L @ L.T, np.ones((2, 2)), atol=1e-6)
 
 
+@pytest.mark.fast
+def test_factors_are_finite_whatever_the_curvatures():
+    for t in (-6.7e-16, np.nan):
+        T = (np.array([[t, 0.5, 0.5]], np.float32),)
+        F = (np.ones((1, 2), np.float32),)
+        H = Hessian(F, T, T, np.ones(2), np.zeros(2), np.zeros((2, 3)))
+        assert np.isfinite(factors_of(H)).all()
+    assert np.isfinite(factor(np.array([[np.nan, 0.0], [0.0, 4.0]]))).all()
+    assert np.isfinite(factor(np.zeros((2, 2)))).all()
+
+
+@pytest.mark.fast
+def test_a_direction_of_negative_curvature_ends_the_turns():
+    H = Hessian((), (), (), np.full(2, -1.0), np.zeros(2), np.zeros((2, 3)))
+    blocks = Blocks(np.repeat(np.eye(2, dtype=np.float32)[None], 3, axis=0))
+    P, turns = conjugate_gradients(H, blocks, np.ones((2, 3)))
+    assert turns == 0
+    assert not P.any()
+
+
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("name", ["joint hinge", "softmax"])
