@@ -1,6 +1,6 @@
 """Inexact Newton steps for joint losses whose Hessian would be too large: (d + 1) K unknowns.
 
-Conjugate gradients solve H P = -G until what is left is a part FORCING of G. A product with H takes
+Conjugate gradients solve H P = -G until what is left is a small part of G. A product with H takes
 the rows that answer, and near the optimum these are few: with their x~_i as the rows of F,
 
     H P = 1/S F' (J_i (F P)_i)_i + penalty,      J_i = diag(t_i) - t_i t_i' / |t_i|
@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dpotrf
 
 from pegasos.data.rows import FloatArray
 from pegasos.parallel import each, ranges
+from pegasos.problem.joint_losses import Softmax
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, standardised
 from pegasos.solvers.newton.equations import Terms, lacking_of
@@ -30,7 +31,8 @@ from pegasos.solvers.newton.joint_hessian import answering
 
 MOST_VALUES = 16_000_000  # of rows that answer: of more rows, some stand for all
 PART = 1024  # of these rows, multiplied at a time
-FORCING = 0.1  # of the gradient, in the norm of the blocks' inverses: what may be left of it
+FORCING = 0.1  # of the gradient, in the norm of the blocks' inverses: what may be left of it,
+SOFT_FORCING = 0.3  # and for softmax, where all rows answer and few of them stand for all
 TURNS = 40  # of conjugate gradients, at most,
 MANY = 25  # and those from which blocks are made anew
 PER_COLUMN = 4  # rows per column that stand for all of a block
@@ -126,7 +128,8 @@ def inexact_direction(
     H.damping[:] = lacking[:size] + damping
     if blocks.turns >= MANY:
         blocks.factors = factors_of(H)
-    P, blocks.turns = conjugate_gradients(H, blocks, G[:size])
+    forcing = SOFT_FORCING if isinstance(problem.costs.loss, Softmax) else FORCING
+    P, blocks.turns = conjugate_gradients(H, blocks, G[:size], forcing)
     return P - P.mean(axis=1, keepdims=True)
 
 
@@ -199,12 +202,14 @@ def factor(M: FloatArray) -> FloatArray:
     return np.diag(np.sqrt(np.where(np.isfinite(diagonal), np.maximum(diagonal, LEAST), 1.0)))
 
 
-def conjugate_gradients(H: Hessian, blocks: Blocks, G: FloatArray) -> tuple[FloatArray, int]:
-    """Solve H P = -G, nearly; also return the turns that it took."""
+def conjugate_gradients(
+    H: Hessian, blocks: Blocks, G: FloatArray, forcing: float
+) -> tuple[FloatArray, int]:
+    """Solve H P = -G until a part `forcing` is left; also return the turns that it took."""
     P, R = np.zeros_like(G), -G
     Q = blocks.solve(R)
     square = float(np.vdot(R, Q))
-    enough, turn = FORCING**2 * square, 0
+    enough, turn = forcing**2 * square, 0
     while square > enough and turn < TURNS:
         HQ = H.times(Q)
         curvature = float(np.vdot(Q, HQ))
