@@ -83,11 +83,10 @@ def test_some_rows_stand_for_all_in_product_and_blocks(monkeypatch):
     assert np.isfinite(factors_of(few)).all()
 
 
-def test_conjugate_gradients_solve_the_equations(monkeypatch):
-    monkeypatch.setattr(inexact, "FORCING", 1e-5)
+def test_conjugate_gradients_solve_the_equations():
     H, whole = drawn_hessian("joint hinge", "regularized", "dense")
     G = np.random.default_rng(1).standard_normal(H.damping.shape)
-    P, turns = conjugate_gradients(H, Blocks(factors_of(H)), G)
+    P, turns = conjugate_gradients(H, Blocks(factors_of(H)), G, 1e-5)
     expected = np.linalg.solve(whole, -G.T.ravel()).reshape(G.T.shape).T
     np.testing.assert_allclose(P, expected, rtol=1e-3, atol=1e-3)
     assert 0 < turns <= G.size
@@ -97,7 +96,7 @@ def test_conjugate_gradients_solve_the_equations(monkeypatch):
 def test_a_gradient_of_0_takes_no_turn():
     nothing = np.zeros((2, 3))
     H = Hessian((), (), (), np.ones(2), np.zeros(2), nothing.copy())
-    P, turns = conjugate_gradients(H, Blocks(factors_of(H)), nothing)
+    P, turns = conjugate_gradients(H, Blocks(factors_of(H)), nothing, 0.1)
     assert turns == 0
     assert not P.any()
 
@@ -107,7 +106,7 @@ def test_no_row_answers_and_the_penalty_decides():
     columns, terms = columns_of(drawn.problem, True), terms_of(drawn.problem, 1.0)
     H = hessian_of(drawn.problem, columns, terms, np.zeros((20, 3)), 3)
     H.damping[:] = 0.5
-    P, _ = conjugate_gradients(H, Blocks(factors_of(H)), np.ones((3, 3)))
+    P, _ = conjugate_gradients(H, Blocks(factors_of(H)), np.ones((3, 3)), 0.1)
     expected = -1.0 / (np.append(terms.lam / columns.scale**2, 0.0) + 0.5)
     np.testing.assert_allclose(P, np.repeat(expected[:, None], 3, axis=1), rtol=1e-3)
 
@@ -130,6 +129,26 @@ def test_blocks_are_made_anew_once_they_take_many_turns(monkeypatch):
 def test_a_block_without_curvature_is_damped():
     L = factor(np.array([[1.0, 1.0], [1.0, 1.0]]))
     np.testing.assert_allclose(L @ L.T, np.ones((2, 2)), atol=1e-6)
+
+
+@pytest.mark.fast
+def test_factors_are_finite_whatever_the_curvatures():
+    for t in (-6.7e-16, np.nan):
+        T = (np.array([[t, 0.5, 0.5]], np.float32),)
+        F = (np.ones((1, 2), np.float32),)
+        H = Hessian(F, T, T, np.ones(2), np.zeros(2), np.zeros((2, 3)))
+        assert np.isfinite(factors_of(H)).all()
+    assert np.isfinite(factor(np.array([[np.nan, 0.0], [0.0, 4.0]]))).all()
+    assert np.isfinite(factor(np.zeros((2, 2)))).all()
+
+
+@pytest.mark.fast
+def test_a_direction_of_negative_curvature_ends_the_turns():
+    H = Hessian((), (), (), np.full(2, -1.0), np.zeros(2), np.zeros((2, 3)))
+    blocks = Blocks(np.repeat(np.eye(2, dtype=np.float32)[None], 3, axis=0))
+    P, turns = conjugate_gradients(H, blocks, np.ones((2, 3)), 0.1)
+    assert turns == 0
+    assert not P.any()
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])

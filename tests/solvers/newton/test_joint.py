@@ -12,6 +12,8 @@ from pegasos.problem.joint_losses import JointHinge, Softmax, zero_one
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.newton import newton
+from pegasos.solvers.newton.equations import solved
+from pegasos.solvers.newton.joint_envelope import curvatures
 from pegasos.solvers.newton.newton import Newton
 from pegasos.solvers.sdca.linear import SDCA
 from tests.joint_problems import BIASES, LOSSES, draw_joint, targets
@@ -161,3 +163,25 @@ def test_weights_and_biases_of_all_classes_sum_to_zero(name):
     found = fitted(drawn.problem, 1e-6)
     np.testing.assert_allclose(found.W.sum(axis=1), 0.0, atol=1e-9 * np.abs(found.W).max())
     assert abs(found.b.sum()) <= 1e-9 * np.abs(found.b).max()
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("q", [0.0, 0.5])
+def test_a_dual_number_rounded_above_1_has_no_negative_curvature(q):
+    problem = make_problem(
+        Softmax(), as_rows(np.ones((2, 1))), targets(np.array([0, 2]), 3), None, 1.0
+    )
+    above = 1.0 + 3.0 * np.finfo(float).eps
+    A = np.array([[above, -0.5, -0.5], [-0.25, -0.75, above]])
+    T = np.empty((2, 3))
+    curvatures(problem.costs, (np.zeros((2, 3)), q), A, (0, 2), T)
+    assert (T >= 0.0).all()
+    assert T[0, 0] == T[1, 2] == 0.0
+
+
+@pytest.mark.fast
+def test_equations_that_are_not_finite_have_an_end():
+    H, g, nothing = np.eye(2), np.ones(2), np.zeros(2)
+    assert not solved(np.full((2, 2), np.nan), g, nothing, 0.0).any()
+    assert not solved(H, np.full(2, np.nan), nothing, 0.0).any()
+    np.testing.assert_allclose(solved(-1e-20 + 0.0 * H, g, nothing, 1.0), g)

@@ -100,15 +100,20 @@ def solved(H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float) ->
 def factored(
     H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the same and, before it, the Cholesky factor of the matrix, as LAPACK has it."""
+    """Return the same and, before it, the Cholesky factor of the matrix, as LAPACK has it.
+
+    Where H or g is not finite there is no direction, p = 0.
+    """
     diagonal = H.diagonal() + lacking
-    while True:
+    most = 1e-290 + 100.0 * (damping + len(H) * float(np.abs(H).max(initial=0.0)))
+    while damping <= most:  # no more is needed, and nothing is at most NaN
         M = H.copy()
         M.flat[:: len(M) + 1] = diagonal + damping
         factor, p, info = dposv(M.T, g, lower=1, overwrite_a=1)
         if info == 0 and np.isfinite(p).all():
             return factor, np.asarray(p)
         damping = 10.0 * max(damping, 1e-16 * float(H.diagonal().max()), 1e-300)
+    return np.eye(len(H)), np.zeros_like(g)
 
 
 @compiled

@@ -1,11 +1,11 @@
 """Inexact Newton steps for joint losses whose Hessian would be too large: (d + 1) K unknowns.
 
-Conjugate gradients solve H P = -G until what is left is a part FORCING of G. A product with H takes
+Conjugate gradients solve H P = -G until what is left is a small part of G. A product with H takes
 the rows that answer, and near the optimum these are few: with their x~_i as the rows of F,
 
     H P = 1/S F' (J_i (F P)_i)_i + penalty,      J_i = diag(t_i) - t_i t_i' / |t_i|
 
-Of many such rows some stand for all, drawn at random (`path`). The blocks of H that belong to one
+Of many such rows some stand for all, drawn at random. The blocks of H that belong to one
 class each precondition, K matrices of (d + 1)^2, factorised anew once the last factors take too
 many turns. F and the factors are in single precision: so much of a step is not needed.
 
@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dpotrf
 
 from pegasos.data.rows import FloatArray
 from pegasos.parallel import each, ranges
+from pegasos.problem.joint_losses import Softmax
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, standardised
 from pegasos.solvers.newton.equations import Terms, lacking_of
@@ -30,12 +31,14 @@ from pegasos.solvers.newton.joint_hessian import answering
 
 MOST_VALUES = 16_000_000  # of rows that answer: of more rows, some stand for all
 PART = 1024  # of these rows, multiplied at a time
-FORCING = 0.1  # of the gradient, in the norm of the blocks' inverses: what may be left of it
+FORCING = 0.1  # of the gradient, in the norm of the blocks' inverses: what may be left of it,
+SOFT_FORCING = 0.3  # and for softmax, where all rows answer and few of them stand for all
 TURNS = 40  # of conjugate gradients, at most,
 MANY = 25  # and those from which blocks are made anew
 PER_COLUMN = 4  # rows per column that stand for all of a block
 ALONE = 1e-7  # of |t|, in all others than t_k: less is rounding
-FLOOR = 1e-8  # of a block's largest diagonal: damping, at least
+FLOOR = 1e-8  # of a block's largest diagonal: damping, at least,
+LEAST = 1e-30  # and of nothing: single precision still has its inverse
 
 
 @dataclass
@@ -125,7 +128,8 @@ def inexact_direction(
     H.damping[:] = lacking[:size] + damping
     if blocks.turns >= MANY:
         blocks.factors = factors_of(H)
-    P, blocks.turns = conjugate_gradients(H, blocks, G[:size])
+    forcing = SOFT_FORCING if isinstance(problem.costs.loss, Softmax) else FORCING
+    P, blocks.turns = conjugate_gradients(H, blocks, G[:size], forcing)
     return P - P.mean(axis=1, keepdims=True)
 
 
@@ -173,7 +177,7 @@ def factors_of(H: Hessian) -> FloatArray:
         if len(chosen) > most:
             c = len(chosen) / most
             chosen = np.random.default_rng(len(chosen)).choice(chosen, most, replace=False)
-        x = F[chosen] * np.sqrt(c * own[chosen, k])[:, None].astype(np.float32)
+        x = F[chosen] * np.sqrt(c * np.maximum(0.0, own[chosen, k]))[:, None].astype(np.float32)
         M = (x.T @ x) + penalty
         M.flat[:: size + 1] += H.diagonal + H.damping[:, k]
         factors[k] = factor(M).T
@@ -183,25 +187,35 @@ def factors_of(H: Hessian) -> FloatArray:
 
 
 def factor(M: FloatArray) -> FloatArray:
-    """Return the lower Cholesky factor of M, with some damping; rounding may ask for more."""
-    damping = FLOOR * float(M.diagonal().max())
-    while True:
+    """Return the lower Cholesky factor of M, with some damping; rounding may ask for more.
+
+    Where M is no matrix of finite numbers, that of a diagonal: it only preconditions.
+    """
+    diagonal = M.diagonal().copy()
+    damping = max(FLOOR * float(diagonal.max()), LEAST)
+    while np.isfinite(damping):
         M.flat[:: len(M) + 1] += damping
         L, info = dpotrf(M, lower=1)
         if info == 0 and np.isfinite(L).all():
             return np.asarray(L)
         damping *= 10.0
+    return np.diag(np.sqrt(np.where(np.isfinite(diagonal), np.maximum(diagonal, LEAST), 1.0)))
 
 
-def conjugate_gradients(H: Hessian, blocks: Blocks, G: FloatArray) -> tuple[FloatArray, int]:
-    """Solve H P = -G, nearly; also return the turns that it took."""
+def conjugate_gradients(
+    H: Hessian, blocks: Blocks, G: FloatArray, forcing: float
+) -> tuple[FloatArray, int]:
+    """Solve H P = -G until a part `forcing` is left; also return the turns that it took."""
     P, R = np.zeros_like(G), -G
     Q = blocks.solve(R)
     square = float(np.vdot(R, Q))
-    enough, turn = FORCING**2 * square, 0
+    enough, turn = forcing**2 * square, 0
     while square > enough and turn < TURNS:
         HQ = H.times(Q)
-        u = square / float(np.vdot(Q, HQ))
+        curvature = float(np.vdot(Q, HQ))
+        if not curvature > 0.0:  # rounding
+            break
+        u = square / curvature
         P += u * Q
         R -= u * HQ
         Y, before = blocks.solve(R), square

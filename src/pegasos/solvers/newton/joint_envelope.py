@@ -47,7 +47,7 @@ def _(loss, a, q, y, t):  # type: ignore[no-untyped-def]
 @write_curvature.register(Softmax)
 def _(loss, a, q, y, t):  # type: ignore[no-untyped-def]
     for r in range(len(a)):
-        p = probability(a, y, r)
+        p = max(0.0, probability(a, y, r))  # rounding may have made a_y more than 1
         t[r] = p / (1.0 + q * p)
 
 
