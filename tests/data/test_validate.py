@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from pegasos import PegasosClassifier, parallel
-from pegasos.data import structure, validate
+from pegasos.data import structure
 from pegasos.data.numbers import checked_weights
 from pegasos.data.rows import shape
 from pegasos.data.structure import check_structure, has_repeats
@@ -242,7 +242,7 @@ def test_rows_are_looked_at_on_as_many_threads_as_the_estimator_may_have(threads
         parallel.each(work, parts, at_once)
 
     monkeypatch.setattr(structure, "each", each)
-    monkeypatch.setattr(validate, "each", each)
+    monkeypatch.setattr("pegasos.data.rows.each", each)
     checked_rows(PegasosClassifier(n_jobs=threads), sparse.csr_array(X), reset=True)
     assert limits == [threads] * 2
 
@@ -252,7 +252,7 @@ def test_rows_are_looked_at_on_as_many_threads_as_the_estimator_may_have(threads
 @pytest.mark.parametrize("place", range(0, 12, 5))
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_bad_numbers_are_seen_in_whichever_part_they_are(kind, place, dtype, monkeypatch):
-    monkeypatch.setattr(validate, "VALUES_PER_PART", 3)
+    monkeypatch.setattr("pegasos.data.rows.VALUES_PER_PART", 3)
     mine = np.full((4, 3), np.finfo(np.float32).max / 2, dtype=dtype)  # float32 sums overflow
     checked(kind(mine))
     mine.ravel()[place] = np.nan
@@ -337,5 +337,5 @@ def test_bsr_with_a_bad_index_is_refused():
 
 @pytest.mark.parametrize("n_jobs", ["a", 2.5, -2, np.ones(2)])
 def test_an_odd_number_of_threads_is_not_what_validation_speaks_of(n_jobs, monkeypatch):
-    monkeypatch.setattr("pegasos.data.validate.VALUES_PER_PART", 1)
+    monkeypatch.setattr("pegasos.data.rows.VALUES_PER_PART", 1)
     checked_rows(PegasosClassifier(n_jobs=n_jobs), np.ones((4, 2)), reset=True)

@@ -18,6 +18,7 @@ arrays and read-only memory maps are one and the same type to a kernel.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -148,15 +149,22 @@ def stored_bytes(rows: Rows) -> int:
 def largest_value(rows: Rows) -> float:
     """Return max |x_ij|."""
     values = rows.data if isinstance(rows, CsrRows) else rows.X
+    of_parts = over_parts(
+        values, lambda some: max(float(some.max(initial=0)), -float(some.min(initial=0)))
+    )
+    return float(of_parts.max(initial=0.0))
+
+
+def over_parts(values: Any, of_part: Callable[[Any], Any]) -> FloatArray:
+    """Return what is found of parts of an array, on threads: a number of each, in order."""
     parts = ranges(len(values), max(1, VALUES_PER_PART * len(values) // max(1, values.size)))
-    largest = np.zeros(len(parts))
+    found = np.zeros(len(parts))
 
     def work(p: int) -> None:
-        some = values[slice(*parts[p])]
-        largest[p] = max(float(some.max(initial=0)), -float(some.min(initial=0)))
+        found[p] = of_part(values[slice(*parts[p])])
 
     each(work, range(len(parts)))
-    return float(largest.max(initial=0.0))
+    return found
 
 
 def longest_row(rows: Rows) -> int:

@@ -15,10 +15,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from pegasos.data.numbers import MOST, check_targets, example, refuse_masked
-from pegasos.data.rows import VALUES_PER_PART, Rows, as_rows, is_sparse
+from pegasos.data.rows import Rows, as_rows, is_sparse, over_parts
 from pegasos.data.structure import check_structure, check_triplets, has_repeats
 from pegasos.errors import InvalidData, InvalidType
-from pegasos.parallel import each, limited_to, ranges
+from pegasos.parallel import limited_to
 
 ADVICE = "Turn words, categories, dates and durations into numbers first."
 UNNAMED = ("setting an array", "could not convert", "dtype=")  # errors that do not say of what
@@ -108,16 +108,13 @@ def _sum(X: Any, of_part: Callable[[Any], Any]) -> float:
 
     It may be infinite, too, if all is: float32 overflows.
     """
-    parts = ranges(len(X), max(1, VALUES_PER_PART * len(X) // max(1, X.size)))
-    sums = np.zeros(len(parts))
 
-    def work(p: int) -> None:
+    def quietly(part: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):
-            sums[p] = of_part(X[slice(*parts[p])])
+            return of_part(part)
 
-    each(work, range(len(parts)))
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(sums.sum())
+        return float(over_parts(X, quietly).sum())
 
 
 def _native(X: Any) -> Any:
