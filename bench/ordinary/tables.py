@@ -155,6 +155,7 @@ TABLES = {
     "letter-std": Table(standardised(letter)),
     "a9a": Table(lambda: cached("a9a", a9a.parse), ("C=1", "C=100")),
     "mnist8-raw": Table(mnist8_raw, MNIST8),
+    "mnist8-std": Table(standardised(mnist8_raw), MNIST8),
     "mnist8-unit": Table(mnist8_unit, MNIST8),
     "cov1-raw": Table(covtype, COV1),
     "cov1-std": Table(standardised(covtype), COV1),
