@@ -19,7 +19,9 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, add_products, standardised
 
 BLOCK = 1024  # rows that BLAS multiplies at a time
-PARTS = 8  # sums side by side, at most
+PARTS = 8  # sums side by side, at most,
+PART = 15_000_000  # of so many products each, at least: fewer are done before a thread is awake,
+COLUMN = 50  # where to centre and scale a value takes as long as so many of them
 MEMORY = 64e6  # bytes that these may take
 FAR = 1e5  # deviations that a mean may be from 0 for products to be centred afterwards
 WIDE = 256  # columns from which blocks are multiplied in single precision: steps need no more,
@@ -31,10 +33,11 @@ def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
     """Return sum_i h_i (x~_i, 1) (x~_i, 1)' of shape (d + 1, d + 1), symmetric."""
     chosen = np.flatnonzero(h)
     d = len(columns.m)
-    most = int(min(PARTS, max(2, MEMORY // (8 * (d + 1) ** 2))))
-    shares = ranges(len(chosen), max(BLOCK, -(-len(chosen) // most)))
-    sums = np.zeros((max(1, len(shares)), d + 1, d + 1))
     adds_up = _adds_up(problem, columns)
+    most = int(min(PARTS, max(2, MEMORY // (8 * (d + 1) ** 2))))
+    least = BLOCK if adds_up else max(BLOCK, PART // (d * (COLUMN + d)))
+    shares = ranges(len(chosen), max(least, -(-len(chosen) // most)))
+    sums = np.zeros((max(1, len(shares)), d + 1, d + 1))
     kind = np.float32 if d >= WIDE and len(chosen) > FEW * d else np.float64
 
     def add(part: int) -> None:
