@@ -17,6 +17,7 @@ where the first interval is wide: the duals have hardly any room, as with one cl
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,18 +176,21 @@ def from_scores(
     judge.has_scores = False  # they are about to be written over
     shift = products(origin, space.functional(judge.W, Z))
     Z -= shift
-    ends: list[float] = []
+    ends = np.empty((2, Z.shape[1]))
+
+    def find(side: int, k: int) -> None:
+        floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
+        start, area = float(judge.b[k] + shift[k]), COARSE * float(judge.gap[k]) * problem.S
+        end = slopes_bracket(problem, Z, k, floor, start, area)[side]
+        if end == (np.inf, -np.inf)[side]:  # beyond what was looked at: nothing is known
+            end = -end
+        ends[side, k] = end - shift[k]
+
     for side, push in ((0, 1.0), (1, -2.0)):  # pushed up, then pushed down
         space.push_scores(origin, square, push * radius, Z)
         np.add(Z, push * room, out=Z)
-        for k in range(Z.shape[1]):
-            floor = (1.0 - 2.0 * side) * 1e-12 * problem.S
-            start, area = float(judge.b[k] + shift[k]), COARSE * float(judge.gap[k]) * problem.S
-            end = slopes_bracket(problem, Z, k, floor, start, area)[side]
-            if end == (np.inf, -np.inf)[side]:  # beyond what was looked at: nothing is known
-                end = -end
-            ends.append(end - shift[k])
-    low, high = np.reshape(ends, (2, -1))
+        each(partial(find, side), range(Z.shape[1]))
+    low, high = ends
     unit = 16.0 * EPS * np.abs(shift)
     return low - unit, high + unit
 

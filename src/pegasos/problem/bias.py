@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import by_tag, compiled
+from pegasos.dispatch import by_tag, compiled, reordering_sums
+from pegasos.problem.exponential import exp_up_to_1
 from pegasos.problem.geometry import geometry
 from pegasos.problem.joint_losses import for_joint_losses, own_class
-from pegasos.problem.losses import lower, slope, upper
-from pegasos.problem.objective import Problem, weight_of
+from pegasos.problem.logarithm import quotient
+from pegasos.problem.losses import Logistic, lower, slope, upper
+from pegasos.problem.objective import Costs, OwnWeights, Problem, weight_of
 
 REACH = 1e110  # how far a crossing is looked for: beyond all targets
 MANY = 32_768  # rows that tell nearly where the best bias is
@@ -98,11 +100,39 @@ def _(loss, costs, A, i, balance, out):  # type: ignore[no-untyped-def]
 @compiled
 def slope_sum(costs, Z, k, b):  # type: ignore[no-untyped-def]
     """Return sum_i s_i slope(Z[i, k] + b), non-decreasing in b."""
+    return sum_of_slopes(costs.loss, costs, Z, k, b)
+
+
+@by_tag
+def sum_of_slopes(loss: Any, costs: Any, Z: Any, k: int, b: float) -> Any:
+    """Do what `slope_sum` does."""
+
+
+@sum_of_slopes.otherwise
+def _(loss, costs, Z, k, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(Z.shape[0]):
         s = weight_of(costs.weights, i, k)
         if s > 0.0:
-            total += s * slope(costs.loss, Z[i, k] + b, costs.Y[i, k])
+            total += s * slope(loss, Z[i, k] + b, costs.Y[i, k])
+    return total
+
+
+@sum_of_slopes.register(Logistic)
+def _(loss, costs, Z, k, b):  # type: ignore[no-untyped-def]
+    return sum_of_logistic_slopes(costs.Y, costs.weights, Z, k, b)
+
+
+@reordering_sums
+def sum_of_logistic_slopes(Y, weights, Z, k, b):  # type: ignore[no-untyped-def]
+    """Do what `slope_sum` does for the logistic loss, many rows at a time."""
+    total = 0.0
+    for i in range(Z.shape[0]):
+        s, y = weight_of(weights, i, k), Y[i, k]
+        m = y * (Z[i, k] + b)
+        e = exp_up_to_1(-abs(m))
+        a = quotient(e if m >= 0.0 else 1.0, 1.0 + e)
+        total -= s * (y * a) if s > 0.0 else 0.0
     return total
 
 
@@ -153,6 +183,7 @@ def best_regularized_bias(
     Where rows are many, some tell where to begin.
     """
     costs, tilt = problem.costs, problem.lam * problem.S / problem.bias_scale**2
+    costs, Z, k = one_column(costs, Z, k)
     step = len(Z) // MANY
     if step > 1 and not costs.weights.mask:
         few = costs._replace(Y=np.ascontiguousarray(costs.Y[::step]))
@@ -216,9 +247,21 @@ def slopes_bracket(
     problem: Problem, Z: FloatArray, k: int, shift: float, start: float, area: float
 ) -> tuple[float, float]:
     """Find the bias of model k at which the sum of slopes, plus `shift`, crosses 0."""
-    curve = Slopes(problem.costs, Z, k, float(shift), 0.0)
+    curve = Slopes(*one_column(problem.costs, Z, k), float(shift), 0.0)
     low, high = find_bracket(curve, float(start), float(area))
     return low, high
+
+
+def one_column(costs: Costs, Z: FloatArray, k: int) -> tuple[Costs, FloatArray, int]:
+    """Return what is of model k in arrays of its own, for many passes: numbers lie side by side."""
+    if Z.shape[1] == 1:
+        return costs, Z, k
+    own = slice(k, k + 1)
+    weights = costs.weights
+    if isinstance(weights, OwnWeights):
+        weights = weights._replace(values=np.ascontiguousarray(weights.values[:, own]))
+    alone = costs._replace(Y=np.ascontiguousarray(costs.Y[:, own]), weights=weights)
+    return alone, np.ascontiguousarray(Z[:, own]), 0
 
 
 class Function(NamedTuple):
