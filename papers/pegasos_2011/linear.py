@@ -18,7 +18,7 @@ LAMS = {"astro-ph": 5e-5, "CCAT": 1e-4, "cov1": 1e-6}
 METHODS: dict[str, Any] = {
     "Pegasos": Pegasos(sampling="iid", output="last"),
     "SDCA": SDCA(shrinking=False, sampling="iid"),
-    "SVM-Perf": SVMPerf(),
+    "SVM-Perf": SVMPerf(path=False),
     "LASVM": LASVM(),
 }
 LASVM_LIMIT = 120.0  # CPU seconds, of the full run

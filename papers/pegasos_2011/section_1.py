@@ -39,7 +39,7 @@ FLAT, LINEAR = 0.2, 0.8  # powers of n
 LAM, EPSILON = 1e-4, 0.05
 METHODS = {
     "Pegasos": Pegasos(sampling="iid", output="last"),
-    "SVM-Perf": SVMPerf(),
+    "SVM-Perf": SVMPerf(path=False),
     "SDCA": SDCA(shrinking=False, sampling="iid"),
 }
 

@@ -26,7 +26,7 @@ SGD_METHODS: dict[str, Any] = {
     "SGD-m": SGD("m", output="last", duals="all"),
 }
 LINEAR_METHODS: dict[str, Any] = {
-    "SVM-Perf": SVMPerf(),
+    "SVM-Perf": SVMPerf(path=False),
     "OCAS": OCAS(),
     "DCD": SDCA(),
     "MPU": MPU(),

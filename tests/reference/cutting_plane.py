@@ -54,20 +54,41 @@ def objective(X, y, s, lam, w, is_free):
     return 0.5 * lam * w @ w + s @ np.maximum(0.0, 1.0 - y * (z + b)) / s.sum()
 
 
-def svm_perf(X, y, s, lam, cuts, is_free=False):
-    """[Joa06]: return the reduced solutions and the programmes' values."""
+def value(G, e, alpha, lam):
+    """Return the value of the programme of lam at alpha."""
+    w = -alpha @ G / lam
+    return alpha @ e - 0.5 * lam * w @ w
+
+
+def svm_perf(X, y, s, lam, cuts, is_free=False, lam_1=0.0):
+    """[Joa06]: return the reduced solutions and the programmes' values.
+
+    The solutions are of max(lam, lam_1 / t^2), the values of lam.
+    """
     n, d = X.shape
-    G, e, w = np.zeros((1, d)), np.zeros(1), np.zeros(d)
+    G, e, w, t, there = np.zeros((1, d)), np.zeros(1), np.zeros(d), 0.0, (0.0, np.inf)
     solutions, values = [w], []
     for _ in range(cuts):
         beta = plane(X, y, s, w, is_free)                      # most violated constraint
         G = np.vstack([G, -(s * y * beta) @ X / s.sum()])
         e = np.append(e, s @ beta / s.sum())
-        alpha = programme(G, e, lam)                           # W <- W + it; solve
-        w = -alpha @ G / lam
+        lam_t, dual = there
+        if t and lam_t > lam and objective(X, y, s, lam_t, w, is_free) - dual < 1e-4 * dual:
+            t *= 1.5                                           # solved at lam_t
+        t += 1.0
+        lam_t = max(lam, lam_1 / t**2)
+        alpha = programme(G, e, lam_t)                         # W <- W + it; solve
+        w = -alpha @ G / lam_t
+        there = lam_t, value(G, e, alpha, lam_t)
         solutions.append(w)
-        values.append(alpha @ e - 0.5 * lam * w @ w)
+        values.append(value(G, e, programme(G, e, lam), lam))
     return solutions, values
+
+
+def first_lam(X, s, is_free):
+    """Return a quarter of the mean square length of the rows, from their mean for a free bias."""
+    mean = s @ X / s.sum() if is_free else 0.0
+    return 0.25 * s @ np.square(X - mean).sum(axis=1) / s.sum()
 
 
 def ocas(X, y, s, lam, cuts, mu=0.1):

@@ -10,7 +10,7 @@ from pegasos.problem.losses import Hinge, Logistic
 from pegasos.problem.objective import make_problem
 from pegasos.solve import solve
 from pegasos.solvers.catalogue import resolve
-from pegasos.solvers.cutting_plane import cuts
+from pegasos.solvers.cutting_plane import cuts, lam_path
 from pegasos.solvers.cutting_plane.ocas import OCAS
 from pegasos.solvers.cutting_plane.svm_perf import SVMPerf
 from pegasos.solvers.sdca.linear import SDCA
@@ -44,7 +44,7 @@ def test_a_cut_by_hand():
     # At w = 1 the row 2 is satisfied, -1 is not: g = 1/2, e = 1/2, R = 1/2 (1 + 1) = 1, P = 5/4.
     rows = as_rows(np.array([[2.0], [-1.0]]))
     problem = make_problem(Hinge(), rows, np.ones((2, 1)), None, 0.5)
-    solver = SVMPerf()
+    solver = SVMPerf(path=False)
     state = solver.start(problem, 0, None)
     solver.advance(problem, state)
     assert state.W[0, 0] == pytest.approx(1.0)
@@ -59,15 +59,37 @@ def test_a_cut_by_hand():
 @pytest.mark.fast
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_svm_perf_is_the_rule_written_out(bias, weighted):
+@pytest.mark.parametrize("path", [False, True])
+def test_svm_perf_is_the_rule_written_out(bias, weighted, path):
     drawn = draw(Hinge(), 2, weighted=weighted, bias=bias)
-    solutions, values = reference.svm_perf(
-        with_column(drawn), drawn.y[:, 0], drawn.weights, drawn.lam, 6, bias == "free"
-    )
-    _, states = run(drawn.problem, SVMPerf(), 6)
+    X, s, is_free, lam = with_column(drawn), drawn.weights, bias == "free", drawn.lam / 10.0
+    lam_1 = reference.first_lam(X, s, is_free) if path else 0.0
+    solutions, values = reference.svm_perf(X, drawn.y[:, 0], s, lam, 7, is_free, lam_1)
+    _, states = run(drawn.problem._replace(lam=lam), SVMPerf(path), 7)
     for (w, _, dual), expected, value in zip(states, solutions[1:], values, strict=True):
-        np.testing.assert_allclose(w, expected[: len(w)], rtol=1e-7, atol=1e-8)
-        assert dual == pytest.approx(value, rel=1e-9)
+        np.testing.assert_allclose(w, expected[: len(w)], rtol=1e-5, atol=1e-5)
+        assert dual == pytest.approx(value, rel=1e-7)
+
+
+@pytest.mark.fast
+def test_the_path_ends_and_leaves_nothing_behind():
+    drawn = draw(Hinge(), 3, n=80)
+    state, _ = run(drawn.problem._replace(lam=1e-3 * drawn.lam), SVMPerf(), 60)
+    lams, bundle = state.paths[0], state.bundles[0]
+    assert lams.lam == 1e-3 * drawn.lam < lams.first
+    assert not bundle.near.any()
+    np.testing.assert_allclose(state.W[:, 0], bundle.weights(lams.lam)[:-1])
+
+
+@pytest.mark.fast
+def test_the_path_is_no_longer_than_allowed_whatever_the_units(monkeypatch):
+    monkeypatch.setattr(lam_path, "LONGEST", 12)
+    path = lam_path.Path(1e-6, first=1e6)
+    for _ in range(11):
+        path.go_on(1e-6)
+        assert path.lam > 1e-6
+    path.go_on(1e-6)
+    assert path.lam == pytest.approx(1e-6)
 
 
 @pytest.mark.fast
@@ -85,7 +107,7 @@ def test_ocas_is_the_rule_written_out(bias, weighted):
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("solver", SOLVERS, ids=str)
+@pytest.mark.parametrize("solver", [SVMPerf(path=False), OCAS()], ids=str)
 @pytest.mark.parametrize("bias", BIASES)
 def test_programmes_rise_and_are_dual_values_of_their_rows(solver, bias):
     drawn = draw(Hinge(), 5, n=60, K=2, weighted=True, bias=bias)
@@ -189,5 +211,7 @@ def test_other_losses_and_values_of_mu_are_refused():
         InvalidParameter, match="mu must be a number above 0 and at most 1; got 1.5"
     ):
         resolve(OCAS(mu=1.5), Hinge(), "free")
+    with pytest.raises(InvalidParameter, match="path must be True or False; got 1"):
+        resolve(SVMPerf(path=1), Hinge(), "free")
     with pytest.raises(InvalidParameter, match="mu must be a positive number; got 0"):
         resolve(OCAS(mu=0), Hinge(), "free")

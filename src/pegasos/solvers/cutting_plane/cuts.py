@@ -37,7 +37,7 @@ from pegasos.solvers.refusals import check_is_hinge
 
 IDLE = 50  # programmes that a cut may be of no use for
 ROOM = 16  # cuts that a bundle has room for at first
-PER_CUT = ("G", "e", "alpha", "bits", "share", "idle")  # arrays of a bundle
+PER_CUT = ("G", "e", "alpha", "near", "bits", "share", "idle")  # arrays of a bundle
 NO_ROWS = np.zeros(0, dtype=np.int64)
 ENOUGH = 1e-6  # of the gap at present: how exactly a programme is solved
 
@@ -60,15 +60,17 @@ class Betas(NamedTuple):
 class Bundle:
     """The cuts of one model, and the solution alpha of their programme.
 
-    Cut 0 is the plane 0. `G` (m, d + 1) holds the g_c, the constant feature last; `H` (m, m) their
-    products over lam; `bits` (m, n / 8) the rows of each cut that have 1, `some` those that have a
-    `share`. Cut 1 of a warm start has any numbers: these are `given` (n,), else empty.
+    `near` is the solution at a larger lam (`lam_path`), where that is in use. Cut 0 is the plane 0.
+    `G` (m, d + 1) holds the g_c, the constant feature last; `H` (m, m) their products over lam;
+    `bits` (m, n / 8) the rows of each cut that have 1, `some` those that have a `share`. Cut 1 of a
+    warm start has any numbers: these are `given` (n,), else empty.
     """
 
     G: FloatArray
     H: FloatArray
     e: FloatArray
     alpha: FloatArray
+    near: FloatArray
     bits: Any
     share: FloatArray
     idle: Any
@@ -81,7 +83,7 @@ class Bundle:
         if self.m == len(self.e):
             self._make_room()
         c, self.m = self.m, self.m + 1
-        self.G[c], self.e[c], self.alpha[c], self.idle[c] = g, e, 0.0, 0
+        self.G[c], self.e[c], self.alpha[c], self.near[c], self.idle[c] = g, e, 0.0, 0.0, 0
         self.bits[c], self.share[c] = np.packbits(betas.is_below), betas.share
         self.some.append(betas.some)
         self.H[c, : c + 1] = self.H[: c + 1, c] = self.G[: c + 1] @ g / lam
@@ -96,7 +98,8 @@ class Bundle:
         """Solve the programme to `enough`; return its value."""
         m = self.m
         found = maximize(self.H[:m, :m], self.e[:m], self.alpha[:m], enough)
-        self.idle[1:m] = np.where(self.alpha[1:m] > 0.0, 0, self.idle[1:m] + 1)
+        is_used = (self.alpha[1:m] > 0.0) | (self.near[1:m] > 0.0)
+        self.idle[1:m] = np.where(is_used, 0, self.idle[1:m] + 1)
         self.idle[1] *= len(self.given) == 0  # that one stays where it is
         self._drop(np.flatnonzero(self.idle[:m] <= IDLE))
         return found
@@ -131,8 +134,9 @@ class Bundle:
 class CutState:
     """A run: the bundles of the models, the reduced solution W, b, and the best weights so far.
 
-    `Z` (n, K) are the scores of `best`, where a method needs them; `primal` and `dual` (K,) what
-    the run knows of the objectives of `best` and of the programmes.
+    `Z` (n, K) are the scores of `best`, where a method needs them. `paths`, one a model, say where
+    the reduced problems have a larger lam: W solves these. `primal` and `dual` (K,) are what the
+    run knows of the objectives of `best` and of the programmes of lam itself.
     """
 
     bundles: list[Bundle]
@@ -144,6 +148,7 @@ class CutState:
     primal: FloatArray
     dual: FloatArray
     is_done: Any
+    paths: list[Any] = field(default_factory=list)
     Z: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
@@ -184,8 +189,9 @@ def empty_bundle(n: int, d: int) -> Bundle:
     alpha[0] = 1.0
     return Bundle(
         G=np.zeros((ROOM, d + 1)), H=np.zeros((ROOM, ROOM)), e=np.zeros(ROOM), alpha=alpha,
-        bits=np.zeros((ROOM, -(-n // 8)), dtype=np.uint8), share=np.zeros(ROOM),
-        idle=np.zeros(ROOM, dtype=np.int64), some=[NO_ROWS], given=np.zeros(0),
+        near=np.zeros(ROOM), bits=np.zeros((ROOM, -(-n // 8)), dtype=np.uint8),
+        share=np.zeros(ROOM), idle=np.zeros(ROOM, dtype=np.int64), some=[NO_ROWS],
+        given=np.zeros(0),
     )  # fmt: skip
 
 
