@@ -20,7 +20,7 @@ from pegasos.solvers.newton import block_products, joint_hessian, passes
 from pegasos.solvers.newton.columns import columns_of
 from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing, unit_of
 from pegasos.solvers.newton.line_search import FLAT, search
-from pegasos.solvers.newton.model import direction, line_search, rest_and_primal
+from pegasos.solvers.newton.model import direction, line_search, proof_of
 from pegasos.solvers.newton.newton import started
 from pegasos.solvers.newton.passes import (
     curvatures_of,
@@ -233,8 +233,8 @@ def test_distance_and_objective_of_all_classes_are_those_of_rows_as_they_are(bia
         square += np.sum((b / 2.0) ** 2)
     Z = X @ model.w + b
     losses = np.log(np.exp(Z - Z[np.arange(N), y][:, None]).sum(axis=1))
-    found = rest_and_primal(seen, state.columns, model)
-    np.testing.assert_allclose(found, [rest, s @ losses / S + 0.005 * square])
+    found = proof_of(seen, state.columns, model)
+    np.testing.assert_allclose([found.rest, found.primal], [rest, s @ losses / S + 0.005 * square])
 
 
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])

@@ -24,7 +24,7 @@ from pegasos.solvers.newton.model import (
     direction,
     narrow,
     next_damping,
-    rest_and_primal,
+    proof_of,
     widen,
 )
 from pegasos.solvers.newton.newton import started
@@ -134,8 +134,8 @@ def test_distance_and_objective_are_those_of_rows_as_they_are(bias, container):
         rest += 0.005 * (b / 2.0 - 2.0 * (s @ A) / (0.01 * S)) ** 2
         square += (b / 2.0) ** 2
     losses = np.maximum(0.0, 1.0 - problem.costs.Y[:, 0] * (X @ model.w[:, 0] + b)) ** 2
-    found = rest_and_primal(seen, state.columns, model)
-    np.testing.assert_allclose(found, [rest, s @ losses / S + 0.005 * square])
+    found = proof_of(seen, state.columns, model)
+    np.testing.assert_allclose([found.rest, found.primal], [rest, s @ losses / S + 0.005 * square])
 
 
 @pytest.mark.parametrize("part", [10, 10**6])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from pegasos.data.rows import FloatArray
 from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns
+from pegasos.solvers.newton.curved import ROUNDS as CURVED_ROUNDS
+from pegasos.solvers.newton.curved import bent, curved_rows, is_dear
 from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing
 from pegasos.solvers.newton.equations import (
     Place,
@@ -35,6 +38,7 @@ from pegasos.solvers.newton.passes import (
     write_scores,
 )
 from pegasos.solvers.newton.path import some_of
+from pegasos.solvers.newton.predicted import Predicted, belonging, predicted
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
 GENTLY = 0.45  # the first of them for joint losses
@@ -59,6 +63,7 @@ WIDER, BACK = 10.0, 3.0  # factors on the width; the second once multipliers are
 LARGE = 1500  # weights of a joint model beyond which its steps are inexact ones
 FORESIGHT = 2.0  # of these: rows that would answer at so many times the width count, by half
 SATISFIED = 0.5  # of the unit: rows that lack less, all of them, are nearly separated
+PROVABLE = 1e-2  # of the losses: what a step may take off for dual numbers it predicts to be tried
 
 
 @dataclass
@@ -90,6 +95,7 @@ class Model:
     widenings: int = 0
     narrowings: int = 0
     blocks: Blocks | None = None  # of a Hessian that would be too large as a whole
+    predicted: Predicted | None = None  # dual numbers of the last step, where A proves too little
 
     @property
     def smoothing(self) -> Smoothing:
@@ -100,6 +106,13 @@ class Model:
     def place(self) -> Place:
         """Where it is at present."""
         return Place(self.w, self.b, self.v, self.sums)
+
+    @property
+    def places(self) -> list[tuple[FloatArray, Place]]:
+        """Its dual numbers, where it is with these, and the same of those predicted, if any."""
+        found = self.predicted
+        own = [(self.A, self.place)]
+        return own if found is None else [*own, (found.A, Place(self.w, self.b, *found[1:]))]
 
     def move(self, problem: Problem, u: float) -> None:
         """Move scores by u D and dual numbers with them."""
@@ -113,16 +126,33 @@ class Model:
         self.move(problem, 0.0)
 
 
-def rest_and_primal(problem: Problem, columns: Columns, model: Model) -> tuple[float, float]:
-    """Return lam/2 ||w - w(a)||^2, with what balance a free bias lacks, and the objective."""
-    rest, square = rest_and_square(terms_of(problem, model.unit), columns.m, model.place)
-    return rest, float(model.sums[VALUE, 0]) / problem.S + 0.5 * problem.lam * square
+class Proof(NamedTuple):
+    """Dual numbers, and the gap they prove: what smoothing leaves, the rest; the objective."""
+
+    A: FloatArray
+    left: float
+    rest: float
+    primal: float
+
+
+def proof_of(problem: Problem, columns: Columns, model: Model) -> Proof:
+    """Return the better proof: by the slopes of the smoothed loss, or by those of the last step.
+
+    The rest is lam/2 ||w - w(a)||^2, with what balance a free bias lacks.
+    """
+    terms, loss = terms_of(problem, model.unit), float(model.sums[VALUE, 0]) / problem.S
+    found = []
+    for A, place in model.places:
+        rest, square = rest_and_square(terms, columns.m, place)
+        left = float(place.sums[GAP, 0]) / problem.S
+        found.append(Proof(A, left, rest, loss + 0.5 * problem.lam * square))
+    return min(found, key=lambda proof: proof.left + proof.rest)
 
 
 def relative_gap(problem: Problem, columns: Columns, model: Model) -> float:
     """Return the relative gap of the present weights and dual numbers, nearly."""
-    rest, primal = rest_and_primal(problem, columns, model)
-    gap = float(model.sums[GAP, 0]) / problem.S + rest
+    _, left, rest, primal = proof_of(problem, columns, model)
+    gap = left + rest
     dual = primal - gap
     return 0.0 if gap == 0.0 else gap / dual if dual > 0.0 else math.inf
 
@@ -131,12 +161,12 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     """Once the smoothed problem is solved well enough, take on its multipliers; narrow it."""
     if model.q == 0.0:
         return
-    left, (rest, primal) = model.sums[GAP, 0] / problem.S, rest_and_primal(problem, columns, model)
+    A, left, rest, primal = proof_of(problem, columns, model)
     is_near = model.is_smooth and left + rest <= NEAR * primal
     is_begun = left > BEGINNING * primal and is_settled(problem, model)
     if rest > ENOUGH * left and model.steps < PATIENCE and not (is_near or is_begun):
         return
-    model.B[:], model.steps = model.A, 0
+    model.B[:], model.steps = A, 0
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
     first = GENTLY if is_joint(problem.costs.loss) else NARROWER
@@ -174,6 +204,9 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     is_at_rounding = not may_widen and model.q == 0.0 and is_joint(problem.costs.loss)
     P, factor = solution(problem, columns, model, h)
     p, c, u = way(problem, columns, model, P, searches=not is_at_rounding)
+    curved: Any = None
+    if factor is not None and model.q == 0.0 and is_dear(columns, h):
+        (p, c, u), curved = way_bent(problem, columns, model, h, factor, P[:, 0], (p, c, u))
     was_short, enough = u < SHORT, SHORT
     if 0.0 < u < SHORT and factor is not None:
         found = way_with_heard(problem, columns, model, h, factor, P[:, 0], u)
@@ -192,11 +225,27 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     model.steps += 1
     model.damping = next_damping(problem, model, u, was_short=was_short)
     model.failures = model.failures + 1 if u < TOO_SHORT else max(0, model.failures - 1)
-    model.move(problem, u)
+    move_and_prove(problem, columns, model, h, u, curved)
     is_too_thin = enough < SHORT and model.steps == 1 and model.narrowings > 0
     fails = model.failures >= (1 if is_too_thin else FAILURES)
     if may_widen and (fails or is_stiff(model)) and model.widenings < WIDENINGS:
         widen(problem, model)
+
+
+def move_and_prove(
+    problem: Problem, columns: Columns, model: Model, h: FloatArray, u: float, curved: Any
+) -> None:
+    """Move scores by u D; keep the dual numbers that the step predicts, if Hessians take long.
+
+    `curved` are the rows that were as they are in it; None if it was not such a step.
+    """
+    model.predicted, F = None, None
+    losses = float(model.sums[VALUE, 0]) / problem.S
+    if curved is not None and model.fell <= PROVABLE * losses and u > 0.0:
+        F = predicted(problem, model.Z, model.A, model.D, h, curved)
+    model.move(problem, u)
+    if F is not None:
+        model.predicted = belonging(problem, model.Z, model.A, model.v, F)
 
 
 def foreseen(problem: Problem, model: Model) -> FloatArray:
@@ -218,6 +267,30 @@ def way(
     p, c = unscaled(columns, model, P)
     write_scores(problem, p, c, model.D)
     return p, c, line_search(problem, columns, model, p, c) if searches else 1.0
+
+
+def way_bent(
+    problem: Problem,
+    columns: Columns,
+    model: Model,
+    h: FloatArray,
+    factor: FloatArray,
+    p: FloatArray,
+    found: tuple[FloatArray, FloatArray, float],
+) -> tuple[tuple[FloatArray, FloatArray, float], Any]:
+    """Return a way on which rows unlike their quadratics are as they are, and these rows.
+
+    D holds the scores of the step p, whose way is `found`, then those of the way returned.
+    """
+    chosen = np.zeros(0, np.int64)
+    for _ in range(CURVED_ROUNDS):
+        rows = curved_rows(problem, model.Z, model.A, model.D, h)
+        if len(np.setdiff1d(rows, chosen)) == 0:
+            break
+        chosen = np.union1d(chosen, rows)
+        P = bent(problem, columns, factor, p, model.Z, model.A, h, chosen)
+        found = way(problem, columns, model, P[:, None])
+    return found, chosen
 
 
 def way_with_heard(
