@@ -4,9 +4,10 @@ python -m bench.choice              measure on one core; print the fitted `Rates
 python -m bench.choice --limit 5    seconds per fit (4)
 
 Both solvers run to 1e-3 on ordinary tables and on texts, for the losses hinge, squared hinge and
-logistic at three penalties. Epochs of SDCA are fitted by least squares of their logarithm, seconds
-of an epoch or a step by non-negative least squares of relative errors. The fit is printed as
-Python, to be put into `auto.py` by hand.
+logistic, on regressions for the epsilon-insensitive one, at three penalties. Epochs of SDCA are
+fitted by least squares of their logarithm, loss by loss, and so are seconds of an epoch or a step,
+all where epochs are few enough to matter. The fit is printed as Python, to be put into `auto.py` by
+hand.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import least_squares
+from scipy.stats import gmean
 
 from bench.datasets import DATASETS
 from bench.harness import command
-from bench.ordinary.tables import TABLES
+from bench.ordinary.tables import PART, TABLES
 
 PENALTIES = (0.01, 1.0, 100.0)
 TABLE_NAMES = (
@@ -28,13 +30,21 @@ TABLE_NAMES = (
     "mnist8-unit",
 )  # fmt: skip
 TEXT_NAMES = ("reuters", "news20")
-MOST_ROWS = 60_000
+REGRESSION_NAMES = (
+    "diabetes-std",
+    "abalone-raw",
+    "abalone-std",
+    "cal_housing-raw",
+    "cal_housing-std",
+)
+MOST_KAPPA = 1000.0  # beyond it epochs are too many, however many
+MOST_ROWS = 600_000
 LONGER = 4  # times the epochs of a run that the limit ended: what it is taken to need
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, fit, and print how the choices would turn out."""
-    known = (*TABLE_NAMES, *TEXT_NAMES)
+    known = (*TABLE_NAMES, *TEXT_NAMES, *REGRESSION_NAMES)
     parser = command.parser("bench.choice", __doc__, known, 4.0, takes=())
     options = command.parsed(parser, arguments)
     asked = command.chosen(known, options)
@@ -42,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rates = fitted(found)
     print("\nfitted:\n")
     for name, value in rates._asdict().items():
-        print(f"    {name}: float = {value:.3g}")
+        print(f"    {name}: {value}" if name == "epochs" else f"    {name}: float = {value:.3g}")
     judge(found, rates)
 
 
@@ -54,7 +64,8 @@ def sets(names: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
             yield name, data.X, indicators(data.y)
         else:
             X, y = TABLES[name].load()
-            yield name, X[:MOST_ROWS], indicators(y[:MOST_ROWS])
+            X, y = X[:MOST_ROWS], y[:MOST_ROWS]
+            yield name, X, y[:, None].astype(float) if name in REGRESSION_NAMES else indicators(y)
 
 
 def indicators(y: Any) -> Any:
@@ -69,7 +80,7 @@ def measured(name: str, X: Any, Y: Any, limit: float) -> Iterator[dict]:
     from pegasos.data.compress import quickest
     from pegasos.data.rows import as_rows
     from pegasos.parallel import one_blas_thread
-    from pegasos.problem.losses import Hinge, Logistic, SquaredHinge
+    from pegasos.problem.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
     from pegasos.problem.objective import make_problem
     from pegasos.solve import solve
     from pegasos.solvers.auto import MOST_COLUMNS, facts_of
@@ -77,7 +88,10 @@ def measured(name: str, X: Any, Y: Any, limit: float) -> Iterator[dict]:
     from pegasos.solvers.sdca.linear import SDCA
 
     rows = quickest(as_rows(X))
-    for loss in (Hinge(), SquaredHinge(), Logistic()):
+    losses = (Hinge(), SquaredHinge(), Logistic())
+    if name in REGRESSION_NAMES:
+        losses = (EpsilonInsensitive(PART * float(np.std(Y))),)
+    for loss in losses:
         for C in PENALTIES:
             problem = make_problem(loss, rows, Y, None, 1.0 / (C * X.shape[0]), "free")
             record = {"name": name, "loss": type(loss).__name__, "C": C, "facts": facts_of(problem)}
@@ -102,18 +116,14 @@ def fitted(found: list[dict]) -> Any:
     """Fit the numbers of `auto.Rates`."""
     from pegasos.solvers.auto import RATES
 
-    sdca = found
+    sdca = [r for r in found if r["facts"].kappa <= MOST_KAPPA]
+    either = [r for r in sdca if "newton" in r]  # where there is a choice
     newton = [r for r in found if r.get("newton", {}).get("is_proven")]
-    log_kappa = np.log1p([r["facts"].kappa for r in sdca])
-    epochs = [r["sdca"]["epochs"] * (1 if r["sdca"]["is_proven"] else LONGER) for r in sdca]
-    growth, first = np.polyfit(log_kappa, np.log(epochs), 1)
     steps = {
-        smooth: float(
-            np.median([r["newton"]["epochs"] for r in newton if r["facts"].is_smooth == smooth])
-        )
-        for smooth in (False, True)
+        kind: float(gmean([r["newton"]["epochs"] for r in newton if kind_of(r) == kind]))
+        for kind in dict.fromkeys(map(kind_of, newton))
     }
-    value, sparse_value, row, epoch = fit_times(
+    value, sparse_value, row, root, epoch = fit_times(
         [terms_of_sdca(r["facts"]) for r in sdca],
         [r["sdca"]["seconds"] / r["sdca"]["epochs"] for r in sdca],
     )
@@ -122,18 +132,45 @@ def fitted(found: list[dict]) -> Any:
         [r["newton"]["seconds"] / r["newton"]["epochs"] for r in newton],
     )
     return RATES._replace(
-        value=value, sparse_value=sparse_value, row=row, epoch=epoch,
-        epochs=float(np.exp(first)), growth=float(growth),
-        steps=steps[False], smooth_steps=steps[True], read=read, searched=searched,
+        value=value, sparse_value=sparse_value, row=row, root=root, epoch=epoch,
+        epochs=epochs_of(either), steps=steps[False, False], smooth_steps=steps[True, False],
+        tall_steps=steps[False, True], tall_smooth_steps=steps[True, True],
+        read=read, searched=searched,
         product=product, sparse_product=sparse_product, overhead=overhead,
     )  # fmt: skip
 
 
+def kind_of(record: dict) -> tuple[bool, bool]:
+    """Return whether the loss is smooth, and whether the data are tall."""
+    from pegasos.solvers.auto import is_tall
+
+    return record["facts"].is_smooth, is_tall(record["facts"])
+
+
+def epochs_of(found: list[dict]) -> dict[str, Any]:
+    """Fit the epochs of SDCA, loss by loss."""
+    from pegasos.solvers.auto import Epochs
+
+    fits = {}
+    for loss in dict.fromkeys(record["loss"] for record in found):
+        some = [r for r in found if r["loss"] == loss]
+        terms = [[1.0, np.log1p(r["facts"].kappa), np.log(r["facts"].models)] for r in some]
+        taken = [r["sdca"]["epochs"] * (1 if r["sdca"]["is_proven"] else LONGER) for r in some]
+        first, growth, spread = np.linalg.lstsq(np.array(terms), np.log(taken), rcond=None)[0]
+        fits[loss] = Epochs(*(round(float(x), 3) for x in (np.exp(first), growth, spread)))
+    return fits
+
+
 def fit_times(terms: list[list[float]], seconds: list[float]) -> list[float]:
-    """Return non-negative nanoseconds per term, by relative error."""
-    scale = 1e9 * np.array(seconds)
-    found, _ = nnls(np.array(terms) / scale[:, None], np.ones(len(terms)))
-    return [float(x) for x in found]
+    """Return positive nanoseconds per term, by the logarithm of the error."""
+    known, measured = np.array(terms), np.log(1e9 * np.array(seconds))
+    start = np.log(np.exp(measured.mean()) / known.shape[1] / known.mean(axis=0))
+
+    def errors(logarithms: Any) -> Any:
+        return np.log(known @ np.exp(logarithms)) - measured
+
+    found = least_squares(errors, start, loss="soft_l1", f_scale=0.3)
+    return [float(x) for x in np.exp(found.x)]
 
 
 def terms_of_sdca(facts: Any) -> list[float]:
@@ -142,7 +179,8 @@ def terms_of_sdca(facts: Any) -> list[float]:
 
     values = facts.values * (1.0 + SIDE_BY_SIDE * (facts.models - 1))
     dense, compressed = (0.0, values) if facts.is_sparse else (values, 0.0)
-    return [dense, compressed, facts.models * facts.n, 1.0]
+    rows = facts.models * facts.n
+    return [dense, compressed, rows, rows if facts.loss == "Logistic" else 0.0, 1.0]
 
 
 def terms_of_newton(facts: Any) -> list[float]:

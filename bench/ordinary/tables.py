@@ -43,12 +43,13 @@ class Table(NamedTuple):
 
 
 def standardised(load: Callable[[], Data]) -> Callable[[], Data]:
-    def scaled() -> Data:
+    def centred() -> Data:
         X, y = load()
-        spread = X.std(axis=0)
-        return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)), y
+        mean, spread = (f(X, axis=0, dtype=np.float64) for f in (np.mean, np.std))
+        scaled = (X - mean) / np.where(spread > 0, spread, 1.0)
+        return np.ascontiguousarray(scaled, dtype=X.dtype), y
 
-    return scaled
+    return centred
 
 
 def with_scaled_target(load: Callable[[], Data]) -> Callable[[], Data]:

@@ -79,7 +79,8 @@ def test_the_choice_is_told():
 
 
 def test_a_wrong_choice_is_changed_mid_way(monkeypatch):
-    hopeful = auto.RATES._replace(epochs=1e-9)
+    few = {"Hinge": auto.EPOCHS["Hinge"]._replace(first=1e-9)}
+    hopeful = auto.RATES._replace(epochs=few)
     monkeypatch.setattr(auto.seconds_of_sdca, "__defaults__", (hopeful,))
     plans = Plans()
     found = solve(posed(scale=1e3), Auto(), Stopping(), watch=plans)

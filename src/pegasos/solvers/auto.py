@@ -4,10 +4,11 @@ Two are in question. SDCA reads rows one by one; the epochs it needs grow with
 
     kappa = R^2 / (lam S),      R^2 the mean square length of the rows, seen from their mean,
 
-which is C R^2: many on tables of large numbers and at large C, few on texts. Newton's method needs
-nearly the same number of steps whatever C and the units, but a step costs d x d products: it is
-for tall data. Seconds are predicted for both, on one core, from what `python -m bench.choice`
-measures; the numbers below are its result.
+which is C R^2, by a power that depends on the loss, and with the models, of which the slowest
+counts: many on tables of large numbers and at large C, few on texts. Newton's method needs nearly
+the same number of steps whatever C and the units, but a step costs d x d products: it is for tall
+data. Seconds are predicted for both from what `python -m bench.choice` measures on one core; the
+numbers below are its result.
 
 One model of several classes (a joint loss) has predictions of its own (`auto_joint`).
 
@@ -17,23 +18,26 @@ take, and is not about to end, goes on with that from where it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from pegasos.data.rows import CsrRows, shape, square_norms, stored_values
 from pegasos.options import Options
 from pegasos.problem.joint_losses import Softmax, is_joint
-from pegasos.problem.losses import Logistic, SquaredHinge
+from pegasos.problem.losses import EpsilonInsensitive, Logistic, SquaredHinge
 from pegasos.problem.objective import Problem
 from pegasos.solvers import auto_joint
-from pegasos.solvers.newton.newton import Newton
+from pegasos.solvers.newton.newton import FIRST_PART, ROWS_PER_COLUMN, Newton
 from pegasos.solvers.offsets import mean_row, weights_of
 from pegasos.solvers.protocol import Solver
 from pegasos.solvers.sdca.linear import SDCA
 
 SIDE_BY_SIDE = 0.3  # of the first model's time: what each further one takes in SDCA
+ON_CORES = 0.8  # of its seconds: what a step of one model takes on two cores; SDCA has one
 ANSWERS = 0.2  # the part of the rows that answers Newton's method, for a loss with a kink
 RUNS, RUN = 16, 128  # runs of rows that tell how long rows are
 MOST_COLUMNS = 4000  # for Newton's method
@@ -41,22 +45,42 @@ MOST_MEMORY = 4.0  # of the rows' own, or
 SOME_MEMORY = 500e6  # bytes: what Newton's five numbers per row and model may take
 
 
+class Epochs(NamedTuple):
+    """Epochs of SDCA to 1e-3 are first (1 + kappa)^growth models^spread."""
+
+    first: float
+    growth: float
+    spread: float
+
+
+EPOCHS = MappingProxyType(
+    {
+        "Hinge": Epochs(2.8, 0.889, 0.786),
+        "SquaredHinge": Epochs(3.32, 1.13, 0.292),
+        "Logistic": Epochs(2.59, 0.719, 0.181),
+        "EpsilonInsensitive": Epochs(4.91, 1.18, 0.0),
+    }
+)
+
+
 class Rates(NamedTuple):
     """Nanoseconds on one core, and counts of passes; fitted by `python -m bench.choice`."""
 
-    value: float = 1.54  # SDCA: a value of a dense row
-    sparse_value: float = 6.77  # and of a compressed one
-    row: float = 32.6  # a row, per model
-    epoch: float = 167_000.0  # an epoch, whatever the data
-    epochs: float = 6.17  # to 1e-3 at kappa = 0
-    growth: float = 0.556  # the power of 1 + kappa that the epochs go with
-    steps: float = 18.5  # Newton: steps for a loss with a kink
-    smooth_steps: float = 5.0  # and for a smooth one
-    read: float = 1.38  # a stored value, in two passes
-    searched: float = 12.2  # a row, in a line search
-    product: float = 0.015  # a product by BLAS at its best (few wide tables were fitted)
-    sparse_product: float = 2.31  # the same of a compressed row
-    overhead: float = 416_000.0  # a step, whatever the data
+    value: float = 0.875  # SDCA: a value of a dense row
+    sparse_value: float = 3.04  # and of a compressed one
+    row: float = 25.1  # a row, per model
+    root: float = 122.0  # and what a step of the logistic loss takes on top, for it is a root
+    epoch: float = 348_000.0  # an epoch, whatever the data
+    epochs: Mapping[str, Epochs] = EPOCHS  # by the name of the loss
+    steps: float = 15.0  # Newton: steps for a loss with a kink (12; wide data have more at first)
+    smooth_steps: float = 7.5  # and for a smooth one
+    tall_steps: float = 9.5  # the same of tall data, for which some of the rows lead the way
+    tall_smooth_steps: float = 3.4
+    read: float = 1.34  # a stored value, in two passes
+    searched: float = 75.1  # a row, in a line search
+    product: float = 0.00686  # a product by BLAS at its best (few wide tables were fitted)
+    sparse_product: float = 0.725  # the same of a compressed row
+    overhead: float = 169_000.0  # a step, whatever the data
 
 
 RATES = Rates()
@@ -72,6 +96,7 @@ class Facts(NamedTuple):
     kappa: float
     is_smooth: bool
     is_sparse: bool
+    loss: str = "Hinge"  # or that which it is like
 
 
 class Choice(NamedTuple):
@@ -79,7 +104,7 @@ class Choice(NamedTuple):
 
     solver: Solver
     why: str
-    epoch: float = 0.0  # seconds
+    epoch: float = 165_000.0  # seconds
     other: float = np.inf  # seconds of the whole run, by the other
 
 
@@ -90,7 +115,16 @@ def facts_of(problem: Problem) -> Facts:
         n, d, stored_values(problem.rows), K, mean_square(problem) / (problem.lam * problem.S),
         isinstance(problem.costs.loss, SquaredHinge | Logistic | Softmax),
         isinstance(problem.rows, CsrRows),
+        kind_of(problem.costs.loss),
     )  # fmt: skip
+
+
+def kind_of(loss: Any) -> str:
+    """Return the name of the loss whose epochs are known that this one is like."""
+    for kind in (SquaredHinge, EpsilonInsensitive):
+        if isinstance(loss, kind):
+            return kind.__name__
+    return "Logistic" if isinstance(loss, Logistic | Softmax) else "Hinge"
 
 
 def mean_square(problem: Problem) -> float:
@@ -115,13 +149,15 @@ def epoch_of_sdca(facts: Facts, rates: Rates = RATES) -> float:
     """Predict the seconds of an epoch of SDCA; a row that is read serves all models."""
     values = facts.values * (1.0 + SIDE_BY_SIDE * (facts.models - 1))
     reading = (rates.sparse_value if facts.is_sparse else rates.value) * values
-    return 1e-9 * (reading + rates.row * facts.models * facts.n + rates.epoch)
+    row = rates.row + (rates.root if facts.loss == "Logistic" else 0.0)
+    return 1e-9 * (reading + row * facts.models * facts.n + rates.epoch)
 
 
 def seconds_of_sdca(facts: Facts, tol: float, rates: Rates = RATES) -> float:
     """Predict the seconds of SDCA."""
     digits = max(0.5, np.log10(1.0 / tol) / 3.0)
-    epochs = rates.epochs * (1.0 + facts.kappa) ** rates.growth
+    first, growth, spread = rates.epochs[facts.loss]
+    epochs = first * (1.0 + facts.kappa) ** growth * facts.models**spread
     epochs *= digits if facts.is_smooth else digits**2  # at a kink the last digits come slowly
     return float(epochs * epoch_of_sdca(facts, rates))
 
@@ -152,8 +188,17 @@ def seconds_of_newton(facts: Facts, tol: float, rates: Rates = RATES) -> float:
     if facts.d > MOST_COLUMNS or room > max(SOME_MEMORY, MOST_MEMORY * 8 * facts.values):
         return np.inf
     digits = max(0.5, 0.6 + 0.4 * np.log10(1.0 / tol) / 3.0)
-    steps = rates.smooth_steps if facts.is_smooth else rates.steps
-    return float(steps * digits * step_of_newton(facts, rates))
+    if is_tall(facts):
+        steps = rates.tall_smooth_steps if facts.is_smooth else rates.tall_steps
+    else:
+        steps = rates.smooth_steps if facts.is_smooth else rates.steps
+    seconds = steps * digits * step_of_newton(facts, rates)
+    return float(seconds * (ON_CORES if facts.models == 1 else 1.0))
+
+
+def is_tall(facts: Facts) -> bool:
+    """Whether Newton's method begins with a part of the rows."""
+    return facts.n >= FIRST_PART * max(1000, ROWS_PER_COLUMN * facts.d)
 
 
 @dataclass

@@ -128,7 +128,7 @@ def stopping_rows(problem: Problem, stopped: Stopped, h: FloatArray, u: float) -
         rows = np.flatnonzero(rises > 0.0)
         if len(rows) > MOST:
             total = rises[rows].sum()
-            rows = rows[np.argsort(-rises[rows], kind="stable")[:MOST]]
+            rows = rows[np.argpartition(-rises[rows], MOST)[:MOST]]
             if not found and rises[rows].sum() < MAJORITY * total:
                 break
         found.append(rows)
