@@ -25,6 +25,7 @@ import numpy as np
 
 from pegasos.dispatch import by_tag, compiled, distinct
 from pegasos.problem.joint_losses import JointHinge
+from pegasos.problem.logarithm import quotient
 
 ULP = float(np.finfo(np.float64).eps)
 
@@ -157,12 +158,12 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     u = 1.0 - y * z
     if q == 0.0:
         return a if u == 0.0 else (y if u > 0.0 else 0.0)
-    return y * min(1.0, max(0.0, y * a + u / q))
+    return y * min(1.0, max(0.0, y * a + quotient(u, q)))
 
 
 @response.register(Hinge)
 def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
-    return 1.0 / q if 0.0 < abs(c) < 1.0 else 0.0
+    return quotient(1.0, q) if 0.0 < abs(c) < 1.0 else 0.0
 
 
 @descend.register(Hinge)
@@ -212,12 +213,12 @@ def _(loss, z, a, y):  # type: ignore[no-untyped-def]
 @dual_step.register(SquaredHinge)
 def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
     b = y * a
-    return y * max(0.0, b + (1.0 - y * z - 0.5 * b) / (q + 0.5))
+    return y * max(0.0, b + quotient(1.0 - y * z - 0.5 * b, q + 0.5))
 
 
 @response.register(SquaredHinge)
 def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
-    return 1.0 / (q + 0.5) if c != 0.0 else 0.0
+    return quotient(1.0, q + 0.5) if c != 0.0 else 0.0
 
 
 @descend.register(SquaredHinge)
@@ -355,14 +356,14 @@ def _(loss, z, a, q, y):  # type: ignore[no-untyped-def]
         if abs(r) == loss.epsilon:  # flat on one side of 0
             return max(0.0, a) if r > 0.0 else min(0.0, a)
         return 0.0 if abs(r) < loss.epsilon else (1.0 if r > 0.0 else -1.0)
-    centre, dead = a + r / q, loss.epsilon / q
+    centre, dead = a + quotient(r, q), quotient(loss.epsilon, q)
     c = max(0.0, abs(centre) - dead)
     return math.copysign(min(1.0, c), centre)
 
 
 @response.register(EpsilonInsensitive)
 def _(loss, z, a, c, q, y):  # type: ignore[no-untyped-def]
-    return 1.0 / q if 0.0 < abs(c) < 1.0 else 0.0
+    return quotient(1.0, q) if 0.0 < abs(c) < 1.0 else 0.0
 
 
 @descend.register(EpsilonInsensitive)

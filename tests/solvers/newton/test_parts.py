@@ -6,12 +6,22 @@ from scipy import sparse
 
 from pegasos.data.centre import seen_from
 from pegasos.data.rows import as_rows, some_rows_of
-from pegasos.problem.losses import Hinge, Logistic, SquaredHinge, dual_step, slope
+from pegasos.problem.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    SquaredHinge,
+    dual_step,
+    gap_term,
+    response,
+    slope,
+    value,
+)
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.newton import hessian as products
 from pegasos.solvers.newton import passes
 from pegasos.solvers.newton.columns import Columns, columns_of
-from pegasos.solvers.newton.envelope import BALANCE, VALUE, Smoothing, slopes_along, unit_of
+from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing, slopes_along, unit_of
 from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.line_search import FLAT, Function, Line, search
 from pegasos.solvers.newton.model import (
@@ -136,6 +146,32 @@ def test_distance_and_objective_are_those_of_rows_as_they_are(bias, container):
     losses = np.maximum(0.0, 1.0 - problem.costs.Y[:, 0] * (X @ model.w[:, 0] + b)) ** 2
     found = proof_of(seen, state.columns, model)
     np.testing.assert_allclose([found.rest, found.primal], [rest, s @ losses / S + 0.005 * square])
+
+
+@pytest.mark.parametrize("part", [10, 10**6])
+@pytest.mark.parametrize("q", [0.0, 0.3])
+@pytest.mark.parametrize("loss", [HINGE, SquaredHinge(), EpsilonInsensitive(0.2)], ids=str)
+def test_passes_over_scores_are_sums_of_the_functions_of_a_loss(loss, q, part, monkeypatch):
+    monkeypatch.setattr(passes, "PART", part)
+    _, s, problem = posed(np.asarray, loss=loss)
+    y, rng = problem.costs.Y[:, 0], np.random.default_rng(3)
+    Z, D, A = 2.0 * rng.standard_normal((40, 1)), rng.standard_normal((40, 1)), rng.random((40, 1))
+    B, before, d, u = 0.5 * problem.costs.Y, A[:, 0].copy(), D[:, 0].copy(), 0.7
+    z = Z[:, 0] + u * d
+    rows = list(zip(z, B[:, 0], y, strict=True))
+    c = np.array([dual_step(loss, z, beta, q, t) for z, beta, t in rows])
+    h = [response(loss, z, beta, a, q, t) for a, (z, beta, t) in zip(c, rows, strict=True)]
+    gaps = [gap_term(loss, z, a, t) for a, (z, _, t) in zip(c, rows, strict=True)]
+    smoothing = Smoothing(B, q)
+    found = slopes_along(problem.costs, smoothing, Z, D, u, (5, 40))
+    np.testing.assert_allclose(found, [-(s * c * d)[5:].sum(), (s * h * d * d)[5:].sum()])
+    sums, _ = passes.move_rows(problem, smoothing, Z, A, D, u)
+    np.testing.assert_allclose(Z[:, 0], z, rtol=1e-15)
+    np.testing.assert_allclose(A[:, 0], c, rtol=1e-14)
+    np.testing.assert_allclose(D[:, 0], c - before, atol=1e-15)
+    np.testing.assert_allclose(sums[GAP, 0], s @ gaps if q > 0.0 else 0.0, atol=1e-15)
+    np.testing.assert_allclose(sums[VALUE, 0], s @ [value(loss, z, t) for z, _, t in rows])
+    np.testing.assert_allclose(sums[BALANCE, 0], s @ c)
 
 
 @pytest.mark.parametrize("part", [10, 10**6])

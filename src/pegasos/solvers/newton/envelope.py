@@ -6,8 +6,8 @@ Its slope in z is -c, its curvature `response` (docs/mathematics.md, section 15)
 is feasible for the true loss: each step of the method has a true certificate. With q = 0, for
 losses that are smooth already, e is the loss itself and c minus its slope.
 
-All arrays of rows are (n, 1): one model. The logistic loss itself has quicker passes
-(`logistic_rows`).
+All arrays of rows are (n, 1): one model. Passes are those of `row_passes`; the logistic loss itself
+has quicker ones (`logistic_rows`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ import numpy as np
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import by_tag, compiled, inlined
-from pegasos.problem.gap import add_gap
 from pegasos.problem.joint_losses import JointHinge
-from pegasos.problem.losses import Logistic, dual_step, response, value
+from pegasos.problem.losses import Logistic, dual_step, response
 from pegasos.problem.objective import weight
-from pegasos.solvers.newton.logistic_rows import move_scores, slopes_at, sums_at
+from pegasos.solvers.newton import logistic_rows, row_passes
 
 GAP, _, _, VALUE, BALANCE = range(5)  # rows of the sums of `move`: those of `add_gap`, then ours
 ROWS_OF_SUMS = 5
@@ -67,47 +66,39 @@ def move_with(
 
 
 @slopes_of.otherwise
-def _slopes_row_by_row(loss, costs, smoothing, lines, u, span):  # type: ignore[no-untyped-def]
-    (B, q), (Y, Z, D), first, second = smoothing, lines, 0.0, 0.0
-    for i in range(span[0], span[1]):
-        s, d, y = weight(costs.weights, i), D[i], Y[i]
-        z = Z[i] + u * d
-        c = dual_step(loss, z, B[i, 0], q, y)
-        first -= s * c * d
-        second += s * response(loss, z, B[i, 0], c, q, y) * d * d
-    return first, second
+def _slopes_of_any(loss, costs, smoothing, lines, u, span):  # type: ignore[no-untyped-def]
+    B = smoothing.B.reshape(smoothing.B.size)
+    return row_passes.slopes_at(loss, lines, costs.weights, (B, smoothing.q), u, span)
 
 
 @move_with.otherwise
-def _move_row_by_row(loss, costs, smoothing, lines, u, span, sums):  # type: ignore[no-untyped-def]
-    (B, q), (Y, Z, A, D) = smoothing, lines
-    for i in range(span[0], span[1]):
-        s, y, z = weight(costs.weights, i), Y[i], Z[i] + u * D[i]
-        c = dual_step(loss, z, B[i, 0], q, y)
-        Z[i], D[i], A[i] = z, c - A[i], c
-        if q > 0.0:  # at the slope of the loss itself the gap term is 0
-            add_gap(costs, i, 0, z, c, sums)
-        sums[VALUE, 0] += s * value(loss, z, y)
-        sums[BALANCE, 0] += s * c
+def _move_with_any(loss, costs, smoothing, lines, u, span, sums):  # type: ignore[no-untyped-def]
+    B = smoothing.B.reshape(smoothing.B.size)
+    row_passes.move_scores(loss, lines, (B, smoothing.q), u, span)
+    gaps, values, balance = row_passes.sums_at(loss, lines, costs.weights, span)
+    if smoothing.q > 0.0:  # at the slope of the loss itself gap terms are 0
+        sums[GAP, 0] += gaps
+    sums[VALUE, 0] += values
+    sums[BALANCE, 0] += balance
 
 
-slopes_row_by_row, move_row_by_row = inlined(_slopes_row_by_row), inlined(_move_row_by_row)
+slopes_of_any, move_with_any = inlined(_slopes_of_any), inlined(_move_with_any)
 
 
 @slopes_of.register(Logistic)
 def _slopes_of_logistic(loss, costs, smoothing, lines, u, span):  # type: ignore[no-untyped-def]
     if smoothing.q > 0.0:
-        return slopes_row_by_row(loss, costs, smoothing, lines, u, span)
-    return slopes_at(lines, costs.weights, u, span)
+        return slopes_of_any(loss, costs, smoothing, lines, u, span)
+    return logistic_rows.slopes_at(lines, costs.weights, u, span)
 
 
 @move_with.register(Logistic)
 def _move_with_logistic(loss, costs, smoothing, lines, u, span, sums):  # type: ignore[no-untyped-def]
     if smoothing.q > 0.0:
-        move_row_by_row(loss, costs, smoothing, lines, u, span, sums)
+        move_with_any(loss, costs, smoothing, lines, u, span, sums)
     else:
-        move_scores(lines, u, span)
-        values, balance = sums_at(lines, costs.weights, span)
+        logistic_rows.move_scores(lines, u, span)
+        values, balance = logistic_rows.sums_at(lines, costs.weights, span)
         sums[VALUE, 0] += values
         sums[BALANCE, 0] += balance
 
