@@ -133,8 +133,11 @@ def fitted(found: list[dict]) -> Any:
     )
     return RATES._replace(
         value=value, sparse_value=sparse_value, row=row, root=root, epoch=epoch,
-        epochs=epochs_of(either), steps=steps[False, False], smooth_steps=steps[True, False],
-        tall_steps=steps[False, True], tall_smooth_steps=steps[True, True],
+        epochs={**RATES.epochs, **epochs_of(either)},
+        steps=steps.get((False, False), RATES.steps),
+        smooth_steps=steps.get((True, False), RATES.smooth_steps),
+        tall_steps=steps.get((False, True), RATES.tall_steps),
+        tall_smooth_steps=steps.get((True, True), RATES.tall_smooth_steps),
         read=read, searched=searched,
         product=product, sparse_product=sparse_product, overhead=overhead,
     )  # fmt: skip
@@ -164,13 +167,17 @@ def epochs_of(found: list[dict]) -> dict[str, Any]:
 def fit_times(terms: list[list[float]], seconds: list[float]) -> list[float]:
     """Return positive nanoseconds per term, by the logarithm of the error."""
     known, measured = np.array(terms), np.log(1e9 * np.array(seconds))
+    is_there = known.any(axis=0)  # with few tables, not all is
+    known = known[:, is_there]
     start = np.log(np.exp(measured.mean()) / known.shape[1] / known.mean(axis=0))
 
     def errors(logarithms: Any) -> Any:
         return np.log(known @ np.exp(logarithms)) - measured
 
     found = least_squares(errors, start, loss="soft_l1", f_scale=0.3)
-    return [float(x) for x in np.exp(found.x)]
+    fits = np.full(len(is_there), np.nan)
+    fits[is_there] = np.exp(found.x)
+    return [float(x) for x in fits]
 
 
 def terms_of_sdca(facts: Any) -> list[float]:

@@ -24,6 +24,7 @@ from pegasos import (
 from pegasos.errors import InvalidData
 from pegasos.kernel_matrix import gram, memory
 from pegasos.solvers.catalogue import KERNEL_SOLVERS
+from pegasos.solvers.newton import curved
 
 PER_ROW = PER_FEATURE = 40
 PER_ROW_OF_NEWTON = 80
@@ -65,6 +66,16 @@ def test_fit_takes_at_most_40_bytes_per_row_and_feature(kind, n, d):
     used = peak(PegasosClassifier(C=1e-4, solver="sdca", random_state=0), X, y)
     per_row = PER_ROW + PER_CENTRED_ROW * (kind == "csr" and d == 10)  # dense in truth: far off
     assert used <= per_row * n + PER_FEATURE * d + CONSTANT
+
+
+def test_newton_takes_110_bytes_per_row_where_hessians_of_a_smooth_loss_take_long(monkeypatch):
+    monkeypatch.setattr(curved, "DEAR", 0.0)
+    X, _ = data(100_000, 10, "float64")
+    y = np.arange(100_000) % 2
+    logistic = PegasosClassifier(
+        C=1.0, loss="logistic", solver="newton", random_state=0, max_iter=4, tol=1e-12
+    )
+    assert peak(logistic, X, y) <= 110 * len(y) + 10 * CONSTANT
 
 
 @pytest.mark.parametrize("classes", [2, 3])

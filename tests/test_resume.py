@@ -39,7 +39,7 @@ from pegasos.solvers.lasvm import lasvm
 from pegasos.solvers.lasvm import state as lasvm_state
 from pegasos.solvers.lasvm.lasvm import LASVM
 from pegasos.solvers.mpu import mpu
-from pegasos.solvers.newton import newton
+from pegasos.solvers.newton import curved, newton
 from pegasos.solvers.pegasos import linear as pegasos
 from pegasos.solvers.pegasos.kernel import KernelPegasos
 from pegasos.solvers.pegasos.linear import Pegasos
@@ -70,6 +70,7 @@ SMALL_PORTIONS = [
     *((newton, name, 2) for name in ("FIRST_PART", "ROWS_PER_COLUMN")),
     *((cocoa, name, 1) for name in ("LARGE", "VALUES_PER_ROUND")),
     (cocoa, "VALUES_PER_WEIGHT", 0),
+    (curved, "DEAR", 0.0),
     (groups, "LARGE", 1),
     (simba, "VALUES_PER_CALL", 100_000),
     (lookahead, "VALUES_ENOUGH", 100),

@@ -7,8 +7,8 @@ Two are in question. SDCA reads rows one by one; the epochs it needs grow with
 which is C R^2, by a power that depends on the loss, and with the models, of which the slowest
 counts: many on tables of large numbers and at large C, few on texts. Newton's method needs nearly
 the same number of steps whatever C and the units, but a step costs d x d products: it is for tall
-data. Seconds are predicted for both from what `python -m bench.choice` measures on one core; the
-numbers below are its result.
+data. Seconds are predicted for both from what `python -m bench.choice` measures on one core;
+`Rates` are its result, but where it says otherwise.
 
 One model of several classes (a joint loss) has predictions of its own (`auto_joint`).
 
@@ -72,7 +72,7 @@ class Rates(NamedTuple):
     root: float = 122.0  # and what a step of the logistic loss takes on top, for it is a root
     epoch: float = 348_000.0  # an epoch, whatever the data
     epochs: Mapping[str, Epochs] = EPOCHS  # by the name of the loss
-    steps: float = 15.0  # Newton: steps for a loss with a kink (12; wide data have more at first)
+    steps: float = 15.0  # Newton: for a loss with a kink (fitted: 12, without the rough first ones)
     smooth_steps: float = 7.5  # and for a smooth one
     tall_steps: float = 9.5  # the same of tall data, for which some of the rows lead the way
     tall_smooth_steps: float = 3.4
@@ -104,7 +104,7 @@ class Choice(NamedTuple):
 
     solver: Solver
     why: str
-    epoch: float = 165_000.0  # seconds
+    epoch: float = 0.0  # seconds
     other: float = np.inf  # seconds of the whole run, by the other
 
 
@@ -197,7 +197,7 @@ def seconds_of_newton(facts: Facts, tol: float, rates: Rates = RATES) -> float:
 
 
 def is_tall(facts: Facts) -> bool:
-    """Whether Newton's method begins with a part of the rows."""
+    """Whether rows are many enough for Newton's method to begin with a part of them."""
     return facts.n >= FIRST_PART * max(1000, ROWS_PER_COLUMN * facts.d)
 
 

@@ -6,13 +6,14 @@ from scipy import sparse
 from scipy.linalg import cho_factor
 
 from pegasos.data.rows import as_rows
-from pegasos.problem.losses import Logistic, SquaredHinge, dual_step, response
+from pegasos.problem.losses import Logistic, SquaredHinge, dual_step, gap_term, response, upper
 from pegasos.problem.objective import combination, make_problem
 from pegasos.solve import Stopping, solve
 from pegasos.solvers.newton import curved as parts
 from pegasos.solvers.newton import model as steps
 from pegasos.solvers.newton.columns import columns_of
 from pegasos.solvers.newton.curved import bent, curved_rows
+from pegasos.solvers.newton.envelope import BALANCE, GAP
 from pegasos.solvers.newton.newton import Newton, started
 from pegasos.solvers.newton.predicted import belonging, predicted
 
@@ -31,6 +32,7 @@ def posed(loss, container=np.asarray, rare=0, lam=1e-3, bias="free"):
         X[:, D + j] *= np.isin(np.arange(N), rng.choice(N, 2, replace=False))
     y = np.where(X[:, 0] + X[:, 1] + 0.5 * rng.standard_normal(N) > 0.0, 1.0, -1.0)
     s = rng.random(N) + 0.5
+    s[7] = 0.0
     return X, make_problem(loss, as_rows(container(X)), y[:, None], s, lam, bias, 1.0)
 
 
@@ -110,15 +112,23 @@ def test_predicted_dual_numbers_belong_to_the_weights_of_the_step(loss, bias, co
     np.testing.assert_allclose(F[few], slopes(problem, model.Z + model.D)[few])
 
     F = predicted(seen, model.Z, model.A, model.D, h, few[:0])
-    linear = model.A - (h / problem.costs.weights.values)[:, None] * model.D
+    s = problem.costs.weights.values
+    linear = model.A - np.divide(h, s, out=np.zeros(N), where=s > 0.0)[:, None] * model.D
     np.testing.assert_allclose(F, linear, atol=1e-12)  # near the optimum none leaves the box
-    found = belonging(seen, model.Z, model.A, model.v, F)
-    balance = problem.costs.weights.values @ F[:, 0]
-    np.testing.assert_allclose(found.sums[4, 0], balance, atol=1e-9)
+    ends = model.Z + model.D
+    found = belonging(seen, ends, model.A, model.v, F)
+    rows = zip(ends[:, 0], F[:, 0], problem.costs.Y[:, 0], strict=True)
+    gaps = [gap_term(loss, z, a, y) for z, a, y in rows]
+    np.testing.assert_allclose(found.sums[[GAP, BALANCE], 0], [s @ gaps, s @ F[:, 0]], atol=1e-9)
     w = combination(problem, F)
     np.testing.assert_allclose(w[:, 0], (model.w + p)[:, 0], atol=1e-6 * np.abs(w).max())
+    shift = 0.0 if bias == "free" else found.sums[BALANCE, 0] / problem.S * columns.m
+    v = found.v[:, 0] + shift
+    np.testing.assert_allclose(v, problem.lam * w[:, 0], atol=1e-6 * np.abs(v).max())
     far = predicted(seen, model.Z, model.A, 50.0 * problem.costs.Y, h, few[:0])
     assert np.min(far * problem.costs.Y) == 0.0
+    other = predicted(seen, model.Z, model.A, -50.0 * problem.costs.Y, h, few[:0])
+    assert np.max(other * problem.costs.Y) <= upper(loss, 1.0)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -132,3 +142,36 @@ def test_rare_columns_take_fewer_steps_with_curved_rows(loss, monkeypatch):
         assert found.certificate.is_within_tol
         taken[dear] = found.certificate.epochs
     assert taken[0.0] < taken[np.inf]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_better_proof_is_handed_out_and_stays_while_the_weights_do(loss, monkeypatch):
+    monkeypatch.setattr(parts, "DEAR", 0.0)
+    _, problem = posed(loss, sparse.csr_array, rare=8, lam=1e-7)
+    solver, was_better = Newton(), 0
+    state = solver.start(problem, 0, None)
+    (model,) = state.models
+    for _ in range(15):
+        solver.advance(problem, state)
+        seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
+        proof = steps.proof_of(seen, state.columns, model)
+        np.testing.assert_array_equal(solver.dual_point(problem, state).A, proof.A)
+        if model.predicted is not None and proof.A is model.predicted.A:
+            was_better += 1
+    assert was_better > 0
+    model.predicted = before = belonging(seen, model.Z, model.A, model.v, model.A)
+    steps.move_and_prove(seen, state.columns, model, np.zeros(N), 0.0, None)
+    assert model.predicted is before
+    steps.move_and_prove(seen, state.columns, model, np.zeros(N), 1.0, None)
+    assert model.predicted is None
+
+
+def test_rows_that_are_all_of_the_curvature_do_no_harm(monkeypatch):
+    # Rows that leave the squared hinge, alone in their columns: what is left of H is the penalty.
+    X = np.vstack([1e6 * np.eye(3), np.random.default_rng(0).standard_normal((40, 3))])
+    y = np.where(np.arange(43) % 2, 1.0, -1.0)
+    monkeypatch.setattr(parts, "DEAR", 0.0)
+    for lam in (1e-12, 1e-3):
+        problem = make_problem(SquaredHinge(), as_rows(X), y[:, None], None, lam, "free", 1.0)
+        found = solve(problem, Newton(), Stopping(tol=1e-3, max_iter=100))
+        assert found.certificate.is_within_tol

@@ -20,14 +20,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrs
 
 from pegasos.data.rows import FloatArray
 from pegasos.dispatch import compiled
 from pegasos.parallel import each
 from pegasos.problem.losses import dual_step, response
 from pegasos.problem.objective import Problem, weight
-from pegasos.solvers.newton.columns import Columns, standardised
+from pegasos.solvers.newton.columns import Columns
+from pegasos.solvers.newton.heard import with_inverse
 from pegasos.solvers.newton.passes import parts_of_scores
 
 DEAR = 1e9  # products of a Hessian from which it is worth looking for such rows
@@ -54,8 +54,8 @@ def curved_rows(
         write_errors(problem.costs, Z, A, D, h, part, errors)
 
     each(write, parts_of_scores(problem))
-    most = min(MOST, len(errors))
-    chosen = np.sort(np.argpartition(-errors, most - 1)[:most])
+    rest = max(0, len(errors) - MOST)
+    chosen = np.sort(np.argpartition(errors, rest)[rest:])
     return chosen if errors[chosen].sum() > FEW * errors.sum() else chosen[:0]
 
 
@@ -70,10 +70,7 @@ def bent(
     chosen: Any,
 ) -> FloatArray:
     """Return the step (size,) with the chosen rows as they are; p is the one without."""
-    X = np.empty((len(chosen), len(columns.m) + 1))
-    standardised(problem.rows, chosen, columns, np.ones(len(Z)), X)
-    X = X[:, : len(factor)]
-    V = dpotrs(factor, X.T, lower=1)[0]
+    X, V = with_inverse(problem, columns, factor, chosen)
     G, start = X @ V, X @ p
     r, bends = np.empty(len(chosen)), np.empty(len(chosen))
 
@@ -88,7 +85,10 @@ def bent(
     for _ in range(TURNS):
         if not square > enough:
             break
-        step, u = np.linalg.solve(np.eye(len(t)) + bends[:, None] * G / problem.S, -F), 1.0
+        try:
+            step, u = np.linalg.solve(np.eye(len(t)) + bends[:, None] * G / problem.S, -F), 1.0
+        except np.linalg.LinAlgError:  # H knows nothing but these rows somewhere
+            break
         F, better = lacking(t + step)
         while not better < square and u > SHORTEST:
             u *= 0.5

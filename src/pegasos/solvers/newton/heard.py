@@ -68,16 +68,23 @@ def with_more(
     problem: Problem, columns: Columns, factor: FloatArray, before: Heard, rows: Any
 ) -> Heard:
     """Hear more rows; `factor` is that of H, as LAPACK has it."""
-    X = np.empty((len(rows), len(columns.m) + 1))
-    standardised(problem.rows, rows, columns, np.ones(len(problem.costs.Y)), X)
-    X = X[:, : len(factor)]
-    V = dpotrs(factor, X.T, lower=1)[0]
+    X, V = with_inverse(problem, columns, factor, rows)
     return Heard(
         np.append(before.chosen, rows),
         np.vstack([before.X, X]),
         np.hstack([before.V, V]),
         np.append(before.r, np.zeros(len(rows))),
     )
+
+
+def with_inverse(
+    problem: Problem, columns: Columns, factor: FloatArray, rows: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the x~ (k, size) of some rows, and H^-1 x~' (size, k)."""
+    X = np.empty((len(rows), len(columns.m) + 1))
+    standardised(problem.rows, rows, columns, np.ones(len(problem.costs.Y)), X)
+    X = X[:, : len(factor)]
+    return X, dpotrs(factor, X.T, lower=1)[0]
 
 
 def settled(problem: Problem, stopped: Stopped, heard: Heard, p: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ def hessian(problem: Problem, columns: Columns, h: FloatArray) -> FloatArray:
     d = len(columns.m)
     adds_up = _adds_up(problem, columns)
     most = int(min(PARTS, max(2, MEMORY // (8 * (d + 1) ** 2))))
-    least = BLOCK if adds_up else max(BLOCK, PART // (d * (COLUMN + d)))
+    least = BLOCK if adds_up else max(BLOCK, PART // max(1, d * (COLUMN + d)))
     shares = ranges(len(chosen), max(least, -(-len(chosen) // most)))
     sums = np.zeros((max(1, len(shares)), d + 1, d + 1))
     kind = np.float32 if d >= WIDE and len(chosen) > FEW * d else np.float64

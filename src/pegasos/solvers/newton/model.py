@@ -95,7 +95,7 @@ class Model:
     widenings: int = 0
     narrowings: int = 0
     blocks: Blocks | None = None  # of a Hessian that would be too large as a whole
-    predicted: Predicted | None = None  # dual numbers of the last step, where A proves too little
+    predicted: Predicted | None = None  # dual numbers of the last step, if Hessians take long
 
     @property
     def smoothing(self) -> Smoothing:
@@ -211,10 +211,11 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
     if 0.0 < u < SHORT and factor is not None:
         found = way_with_heard(problem, columns, model, h, factor, P[:, 0], u)
         if found is not None:
-            (p, c, u), enough = found, ENOUGH_HEARD
+            (p, c, u), enough, curved = found, ENOUGH_HEARD, None
     if 0.0 < u < enough and not is_large(problem, model):
         # rows that hardly answered where it began stopped it: let them answer as they do further on
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
+        curved = None
         p, c, u = way(problem, columns, model, solution(problem, columns, model, h)[0])
     if u >= SHORT and not is_joint(problem.costs.loss):
         model.fell = -u * slope_of(problem, columns, model, p, c)
@@ -239,11 +240,12 @@ def move_and_prove(
 
     `curved` are the rows that were as they are in it; None if it was not such a step.
     """
-    model.predicted, F = None, None
-    losses = float(model.sums[VALUE, 0]) / problem.S
-    if curved is not None and model.fell <= PROVABLE * losses and u > 0.0:
+    F, losses = None, float(model.sums[VALUE, 0]) / problem.S
+    if curved is not None and model.fell <= PROVABLE * losses:
         F = predicted(problem, model.Z, model.A, model.D, h, curved)
     model.move(problem, u)
+    if u > 0.0:  # else all is as it was
+        model.predicted = None
     if F is not None:
         model.predicted = belonging(problem, model.Z, model.A, model.v, F)
 
@@ -282,7 +284,7 @@ def way_bent(
 
     D holds the scores of the step p, whose way is `found`, then those of the way returned.
     """
-    chosen = np.zeros(0, np.int64)
+    plain, chosen = found, np.zeros(0, np.int64)
     for _ in range(CURVED_ROUNDS):
         rows = curved_rows(problem, model.Z, model.A, model.D, h)
         if len(np.setdiff1d(rows, chosen)) == 0:
@@ -290,6 +292,8 @@ def way_bent(
         chosen = np.union1d(chosen, rows)
         P = bent(problem, columns, factor, p, model.Z, model.A, h, chosen)
         found = way(problem, columns, model, P[:, None])
+    if found[2] == 0.0 < plain[2]:  # rounding: as it was
+        return way(problem, columns, model, p[:, None]), chosen[:0]
     return found, chosen
 
 

@@ -7,8 +7,8 @@ But a step has dual numbers of its own, linear in the scores as its equations ar
     a_i = c_i - h_i <x~_i, p>,        w(a) = w + p    by    H p = -gradient
 
 with c_i and h_i those where it begins; rows that entered it as they are (`curved`) have the slopes
-of their losses where it ends. They belong to the weights that it leads to, but for the damping and
-for rows that would leave the box and are brought back.
+of their losses there. They belong to the weights w + p, but for the damping and for rows that
+would leave the box and are brought back; the step goes to w + u p, which is near.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Predicted(NamedTuple):
 
 
 def predicted(
-    problem: Problem, Z: FloatArray, A: FloatArray, D: FloatArray, h: FloatArray, bent: Any
+    problem: Problem, Z: FloatArray, A: FloatArray, D: FloatArray, h: FloatArray, curved: Any
 ) -> FloatArray:
-    """Return the dual numbers of a step from Z, A along D with curvatures h; `bent` as they are."""
+    """Return the dual numbers of a step from Z, A along D with curvatures h, `curved` apart."""
     F = np.empty_like(A)
 
     def write(part: tuple[int, int]) -> None:
         write_predicted(problem.costs, A, D, h, part, F)
 
     each(write, parts_of_scores(problem))
-    write_slopes(problem.costs, Z, D, bent, F)
+    write_ends(problem.costs, Z, D, curved, F)
     return F
 
 
@@ -80,7 +80,7 @@ def write_predicted(costs, A, D, h, span, F):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def write_slopes(costs, Z, D, chosen, F):  # type: ignore[no-untyped-def]
+def write_ends(costs, Z, D, chosen, F):  # type: ignore[no-untyped-def]
     """Write minus the slopes of the loss at Z + D into F, for the chosen rows."""
     for i in chosen:
         F[i, 0] = dual_step(costs.loss, Z[i, 0] + D[i, 0], 0.0, 0.0, costs.Y[i, 0])
