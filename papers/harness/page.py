@@ -12,10 +12,10 @@ from typing import Any
 
 from bench.harness.files import ROOT, write_whole
 from papers import PAPERS
-from papers.harness.report import FAILS, HOLDS, IN_PART, Report
+from papers.harness.report import FAILS, HOLDS, IN_PART, OPEN, Report
 
 PAGES = ROOT / "docs" / "papers"
-VERDICTS = (HOLDS, IN_PART, FAILS)
+VERDICTS = (HOLDS, IN_PART, FAILS, OPEN)
 MODES = ("quick", "full")
 DPI = 80
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+HOLDS, IN_PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "not decided"
 
 
 class Claim(NamedTuple):
@@ -42,11 +43,17 @@ class Judged(NamedTuple):
     measured: str
 
 
-def verdict(checks: Mapping[str, bool]) -> str:
-    """Return what checks come to: all hold, some do, or none."""
-    if not checks:
-        raise ValueError("A verdict needs at least one check.")
-    return HOLDS if all(checks.values()) else IN_PART if any(checks.values()) else FAILS
+def verdict(checks: Mapping[str, bool | None]) -> str:
+    """Return what checks come to: all hold, some do, or none; None is a check not decided."""
+    decided = [bool(is_met) for is_met in checks.values() if is_met is not None]
+    if not decided:
+        return OPEN
+    return HOLDS if all(decided) else IN_PART if any(decided) else FAILS
+
+
+def below(a: float, b: float) -> bool | None:
+    """Whether a < b; None where neither is a number to compare, as two runs that never arrived."""
+    return None if math.isnan(a - b) else a < b
 
 
 @dataclass
@@ -77,14 +84,15 @@ class Report:
         """Add a figure of matplotlib."""
         self.figures.append((figure, caption))
 
-    def judge(self, claim: str, checks: Mapping[str, bool], measured: str = "") -> None:
-        """Judge a claim by named checks; those that fail are named on the page."""
+    def judge(self, claim: str, checks: Mapping[str, bool | None], measured: str = "") -> None:
+        """Judge a claim by named checks; those that fail or stay open are named on the page."""
         if claim not in self.claims:
             raise KeyError(f"{claim!r} is not among the claims: {', '.join(self.claims)}.")
-        failed = [name for name, is_met in checks.items() if not is_met]
         words = measured
-        if failed and len(checks) > 1:
-            words = f"{measured} Not met: {'; '.join(failed)}.".strip()
+        if len(checks) > 1:
+            for name, sought in (("Not met", False), ("Not decided", None)):
+                some = [check for check, is_met in checks.items() if is_met is sought]
+                words = f"{words} {name}: {'; '.join(some)}.".strip() if some else words
         self.judged[claim] = Judged(verdict(checks), words)
         self.say(f"{claim}: {self.judged[claim].verdict}. {words}")
 

@@ -38,8 +38,8 @@ def test_an_experiment_replaces_its_own_block_only(folder):
 def test_verdicts_are_counted_on_the_page_and_over_all(folder):
     publish("figure_8", "x")
     text = publish("figure_7", "y").read_text()
-    assert "Claims: 2 holds, 0 holds in part, 0 does not hold." in text
-    assert "(pegasos_2011/index.md) | 2 | 0 | 0 |" in (folder / "index.md").read_text()
+    assert "Claims: 2 holds, 0 holds in part, 0 does not hold, 0 not decided." in text
+    assert "(pegasos_2011/index.md) | 2 | 0 | 0 | 0 |" in (folder / "index.md").read_text()
 
 
 def test_a_page_says_which_runs_are_quick_and_which_are_full(folder):

@@ -1,8 +1,10 @@
 """Reports: verdicts from checks, no claim without one."""
 
+from math import inf, nan
+
 import pytest
 
-from papers.harness.report import FAILS, HOLDS, IN_PART, Claim, Report, Scale, verdict
+from papers.harness.report import FAILS, HOLDS, IN_PART, OPEN, Claim, Report, Scale, below, verdict
 
 pytestmark = pytest.mark.fast
 
@@ -14,21 +16,28 @@ pytestmark = pytest.mark.fast
         ({"a": True, "b": True}, HOLDS),
         ({"a": True, "b": False}, IN_PART),
         ({"a": False, "b": False}, FAILS),
+        ({"a": True, "b": None}, HOLDS),
+        ({"a": False, "b": None}, FAILS),
+        ({"a": None}, OPEN),
+        ({}, OPEN),
     ],
 )
 def test_a_verdict_is_what_its_checks_come_to(checks, expected):
     assert verdict(checks) == expected
 
 
-def test_a_verdict_needs_a_check():
-    with pytest.raises(ValueError, match="at least one check"):
-        verdict({})
+def test_what_never_arrived_is_below_nothing():
+    assert below(1.0, 2.0) is below(1.0, inf) is True
+    assert below(2.0, 1.0) is below(inf, 1.0) is below(1.0, 1.0) is False
+    assert below(inf, inf) is below(nan, 1.0) is None
 
 
 def test_checks_that_fail_are_named():
     report = Report({"fast": Claim("it is fast", "Sec. 1")})
     report.judge("fast", {"on a": True, "on b": False}, "2 s.")
     assert report.judged["fast"] == (IN_PART, "2 s. Not met: on b.")
+    report.judge("fast", {"on a": False, "on b": False, "on c": None}, "2 s.")
+    assert report.judged["fast"] == (FAILS, "2 s. Not met: on a; on b. Not decided: on c.")
 
 
 def test_a_claim_without_a_verdict_is_refused():
