@@ -61,6 +61,13 @@ def test_predictions_grow_with_the_work():
 
 
 @pytest.mark.fast
+@pytest.mark.parametrize("loss", auto.EPOCHS)
+def test_the_largest_penalties_and_units_are_predicted_too(loss):
+    seconds = [seconds_of_sdca(facts(loss=loss, kappa=kappa), 1e-3) for kappa in (1e6, 1e300)]
+    assert seconds[0] < seconds[1] < np.inf
+
+
+@pytest.mark.fast
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_kappa_is_the_square_length_of_rows_seen_from_their_mean_times_c(container):
     X = np.random.default_rng(0).standard_normal((50, 3)) + 100.0

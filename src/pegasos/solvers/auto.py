@@ -39,6 +39,7 @@ from pegasos.solvers.sdca.linear import SDCA
 SIDE_BY_SIDE = 0.3  # of the first model's time: what each further one takes in SDCA
 ON_CORES = 0.8  # of its seconds: what a step of one model takes on two cores; SDCA has one
 ANSWERS = 0.2  # the part of the rows that answers Newton's method, for a loss with a kink
+LARGEST_POWER = 600.0  # of e, that epochs are predicted to be: C R^2 may be 1e300
 RUNS, RUN = 16, 128  # runs of rows that tell how long rows are
 MOST_COLUMNS = 4000  # for Newton's method
 MOST_MEMORY = 4.0  # of the rows' own, or
@@ -157,7 +158,8 @@ def seconds_of_sdca(facts: Facts, tol: float, rates: Rates = RATES) -> float:
     """Predict the seconds of SDCA."""
     digits = max(0.5, np.log10(1.0 / tol) / 3.0)
     first, growth, spread = rates.epochs[facts.loss]
-    epochs = first * (1.0 + facts.kappa) ** growth * facts.models**spread
+    power = min(LARGEST_POWER, growth * np.log1p(facts.kappa))
+    epochs = first * np.exp(power) * facts.models**spread
     epochs *= digits if facts.is_smooth else digits**2  # at a kink the last digits come slowly
     return float(epochs * epoch_of_sdca(facts, rates))
 
