@@ -182,6 +182,8 @@ def test_a_dual_number_rounded_above_1_has_no_negative_curvature(q):
 @pytest.mark.fast
 def test_equations_that_are_not_finite_have_an_end():
     H, g, nothing = np.eye(2), np.ones(2), np.zeros(2)
-    assert not solved(np.full((2, 2), np.nan), g, nothing, 0.0).any()
+    for number in (np.nan, np.inf):
+        assert not solved(np.full((2, 2), number), g, nothing, 0.0).any()
+    assert not solved(np.diag([1e308, 1.0]), g, nothing, 1e308).any()
     assert not solved(H, np.full(2, np.nan), nothing, 0.0).any()
     np.testing.assert_allclose(solved(-1e-20 + 0.0 * H, g, nothing, 1.0), g)

@@ -106,7 +106,7 @@ def factored(
     """
     diagonal = H.diagonal() + lacking
     most = 1e-290 + 100.0 * (damping + len(H) * float(np.abs(H).max(initial=0.0)))
-    while damping <= most:  # no more is needed, and nothing is at most NaN
+    while damping <= most < np.inf:  # no more is needed; nothing is at most NaN
         M = H.copy()
         M.flat[:: len(M) + 1] = diagonal + damping
         factor, p, info = dposv(M.T, g, lower=1, overwrite_a=1)
