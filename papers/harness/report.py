@@ -88,10 +88,10 @@ class Report:
         """Judge a claim by named checks; those that fail or stay open are named on the page."""
         if claim not in self.claims:
             raise KeyError(f"{claim!r} is not among the claims: {', '.join(self.claims)}.")
-        words = measured
+        words, known = measured, {k: None if c is None else bool(c) for k, c in checks.items()}
         if len(checks) > 1:
             for name, sought in (("Not met", False), ("Not decided", None)):
-                some = [check for check, is_met in checks.items() if is_met is sought]
+                some = [check for check, is_met in known.items() if is_met is sought]
                 words = f"{words} {name}: {'; '.join(some)}.".strip() if some else words
         self.judged[claim] = Judged(verdict(checks), words)
         self.say(f"{claim}: {self.judged[claim].verdict}. {words}")

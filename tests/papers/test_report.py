@@ -2,6 +2,7 @@
 
 from math import inf, nan
 
+import numpy as np
 import pytest
 
 from papers.harness.report import FAILS, HOLDS, IN_PART, OPEN, Claim, Report, Scale, below, verdict
@@ -34,8 +35,9 @@ def test_what_never_arrived_is_below_nothing():
 
 def test_checks_that_fail_are_named():
     report = Report({"fast": Claim("it is fast", "Sec. 1")})
-    report.judge("fast", {"on a": True, "on b": False}, "2 s.")
-    assert report.judged["fast"] == (IN_PART, "2 s. Not met: on b.")
+    for no in (False, np.False_):
+        report.judge("fast", {"on a": np.True_, "on b": no}, "2 s.")
+        assert report.judged["fast"] == (IN_PART, "2 s. Not met: on b.")
     report.judge("fast", {"on a": False, "on b": False, "on c": None}, "2 s.")
     assert report.judged["fast"] == (FAILS, "2 s. Not met: on a; on b. Not decided: on c.")
 
