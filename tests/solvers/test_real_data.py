@@ -79,7 +79,7 @@ def test_other_variants_of_sgd_reach_a_percent(data, variant, bias):
 
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
 def test_cuts_to_a_certified_thousandth_on_a9a(bias):
-    # 54, 53 and 50 by OCAS; 156, 152 and 151 by SVM-Perf, which takes 571, 636 and 559 without its
+    # 54, 53 and 50 by OCAS; 156, 159 and 151 by SVM-Perf, which takes 571, 636 and 559 without its
     # path: of these 571 the lower bound alone needs 511.
     taken = {}
     for solver in (OCAS(), SVMPerf(), SVMPerf(path=False)):
