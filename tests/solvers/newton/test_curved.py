@@ -168,6 +168,25 @@ def test_the_better_proof_is_handed_out_and_stays_while_the_weights_do(loss):
     assert model.predicted is None
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_another_solver_goes_on_from_the_numbers_that_prove_more(loss, monkeypatch):
+    _, problem = posed(loss, sparse.csr_array, lam=0.1, bias="none")
+    solver = Newton()
+    best, state = (solver.start(problem, 0, None) for _ in range(2))
+    for _ in range(15):
+        solver.advance(problem, best)
+    for _ in range(2):
+        solver.advance(problem, state)
+    (model,) = state.models
+    seen = problem._replace(rows=problem.rows._replace(centre=state.centre))
+    for A, is_better in ((best.A, True), (np.zeros_like(best.A), False)):
+        monkeypatch.setattr(steps, "predicted", lambda *_, A=A: A.copy())
+        model.fell, model.D[:] = 0.0, 0.0
+        steps.move_and_prove(seen, state.columns, model, np.zeros(N), 1.0, np.zeros(0, int))
+        np.testing.assert_array_equal(state.A, A if is_better else model.A)
+        assert (model.predicted is not None) == is_better
+
+
 def test_rows_that_are_all_of_the_curvature_do_no_harm(monkeypatch):
     # Rows that leave the squared hinge, alone in their columns: what is left of H is the penalty.
     X = np.vstack([1e6 * np.eye(3), np.random.default_rng(0).standard_normal((40, 3))])

@@ -95,7 +95,7 @@ class Model:
     widenings: int = 0
     narrowings: int = 0
     blocks: Blocks | None = None  # of a Hessian that would be too large as a whole
-    predicted: Predicted | None = None  # dual numbers of the last step, if Hessians take long
+    predicted: Predicted | None = None  # dual numbers of the last step, if they prove more
 
     @property
     def smoothing(self) -> Smoothing:
@@ -113,6 +113,11 @@ class Model:
         found = self.predicted
         own = [(self.A, self.place)]
         return own if found is None else [*own, (found.A, Place(self.w, self.b, *found[1:]))]
+
+    @property
+    def proven(self) -> FloatArray:
+        """The dual numbers for others to go on from: those of the slopes may be far away."""
+        return self.A if self.predicted is None else self.predicted.A
 
     def move(self, problem: Problem, u: float) -> None:
         """Move scores by u D and dual numbers with them."""
@@ -236,7 +241,7 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
 def move_and_prove(
     problem: Problem, columns: Columns, model: Model, h: FloatArray, u: float, curved: Any
 ) -> None:
-    """Move scores by u D; keep the dual numbers that the step predicts, if Hessians take long.
+    """Move scores by u D; keep the dual numbers that the step predicts, if they prove more.
 
     `curved` are the rows that were as they are in it; None if it was not such a step.
     """
@@ -248,6 +253,8 @@ def move_and_prove(
         model.predicted = None
     if F is not None:
         model.predicted = belonging(problem, model.Z, model.A, model.v, F)
+        if proof_of(problem, columns, model).A is model.A:
+            model.predicted = None
 
 
 def foreseen(problem: Problem, model: Model) -> FloatArray:

@@ -104,8 +104,8 @@ class NewtonState:
     def A(self) -> FloatArray:  # noqa: N802
         """The dual numbers of all models, (n, K)."""
         if len(self.models) == 1:
-            return self.models[0].A
-        return np.hstack([model.A for model in self.models])
+            return self.models[0].proven
+        return np.hstack([model.proven for model in self.models])
 
 
 @dataclass
