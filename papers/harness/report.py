@@ -44,11 +44,11 @@ class Judged(NamedTuple):
 
 
 def verdict(checks: Mapping[str, bool | None]) -> str:
-    """Return what checks come to: all hold, some do, or none; None is a check not decided."""
+    """Return what checks come to: all hold, some do, or none; None, not decided, does not count."""
     decided = [bool(is_met) for is_met in checks.values() if is_met is not None]
     if not decided:
         return OPEN
-    return HOLDS if all(decided) else IN_PART if any(decided) else FAILS
+    return HOLDS if all(checks.values()) else IN_PART if any(decided) else FAILS
 
 
 def below(a: float, b: float) -> bool | None:

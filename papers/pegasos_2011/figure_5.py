@@ -4,7 +4,7 @@ import numpy as np
 
 from papers.harness.curves import share_below, times
 from papers.harness.plots import finish, lines, panels
-from papers.harness.report import Claim, Report, Scale
+from papers.harness.report import Claim, Report, Scale, below
 from papers.harness.run import alone
 from papers.pegasos_2011.kernels import Runs, runs
 
@@ -49,7 +49,9 @@ def run(scale: Scale, report: Report) -> None:
             for m, c in found.courses.items()
         }
     checks = {
-        f"{m} on {n}": f[m] < f["SVM-Light"] for n, f in first.items() for m in ("Pegasos", "SDCA")
+        f"{m} on {n}": below(f[m], f["SVM-Light"])
+        for n, f in first.items()
+        for m in ("Pegasos", "SDCA")
     }
     words = ", ".join(f"{n} {times(f['SVM-Light'], f['Pegasos'])}" for n, f in first.items())
     report.judge(

@@ -2,7 +2,7 @@
 
 from bench.kernel.table2 import PAPER
 from papers.harness.curves import times as times_of
-from papers.harness.report import Claim, Report, Scale
+from papers.harness.report import Claim, Report, Scale, below
 from papers.harness.run import alone
 from papers.pegasos_2011.kernels import METHODS, Runs, runs
 
@@ -73,19 +73,21 @@ def judge(report: Report, times, optima) -> None:
         return f"{name} {times_of(seconds[name][method], seconds[name][base])}"
 
     checks = {
-        f"{m} on {n}": s["LASVM"] <= s[m] for n, s in seconds.items() for m in ("Pegasos", "SDCA")
+        f"{m} on {n}": below(s["LASVM"], s[m])
+        for n, s in seconds.items()
+        for m in ("Pegasos", "SDCA")
     }
     words = ", ".join(ratio(n, "Pegasos", "LASVM") for n in seconds)
     report.judge("lasvm", checks, f"Pegasos takes, relative to LASVM: {words}.")
     hard = ("usps8", "mnist8")
     checks = {
-        f"{m} on {n}": seconds[n][m] > seconds[n]["SVM-Light"]
+        f"{m} on {n}": below(seconds[n]["SVM-Light"], seconds[n][m])
         for n in hard
         for m in ("Pegasos", "SDCA")
     }
     words = ", ".join(ratio(n, "Pegasos", "SVM-Light") for n in hard)
     report.judge("light", checks, f"Pegasos takes, relative to SVM-Light: {words}.")
-    checks = {n: s["SDCA"] < s["Pegasos"] for n, s in seconds.items()}
+    checks = {n: below(s["SDCA"], s["Pegasos"]) for n, s in seconds.items()}
     report.judge(
         "sdca",
         checks,

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.fast
         ({"a": True, "b": True}, HOLDS),
         ({"a": True, "b": False}, IN_PART),
         ({"a": False, "b": False}, FAILS),
-        ({"a": True, "b": None}, HOLDS),
+        ({"a": True, "b": None}, IN_PART),
         ({"a": False, "b": None}, FAILS),
         ({"a": None}, OPEN),
         ({}, OPEN),
