@@ -135,6 +135,7 @@ def test_threads_do_not_change_a_bit_of_a_joint_fit(loss, monkeypatch):
     X, _, Y = table(n=2000)
     monkeypatch.setattr("pegasos.solvers.newton.passes.PART", 3000)
     monkeypatch.setattr("pegasos.solvers.newton.joint_hessian.VALUES", 3000)
+    monkeypatch.setattr("pegasos.solvers.newton.joint_blocks.PRODUCTS", 1000)
     ends = []
     for cores in (1, 2):
         monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
