@@ -170,6 +170,21 @@ def test_joint_hessian_is_a_sum_over_rows(container, values, few, wide, monkeypa
     np.testing.assert_allclose(found, full, atol=unit * np.abs(full).max(), rtol=unit)
 
 
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_joint_hessian_of_rows_that_answer_alike(container):
+    X, s, _, problem = posed(container, HINGE)
+    columns, t = columns_of(problem, True), np.array([1.0, 0.0, 2.0, 0.5])
+    T = np.outer(s, t)
+    T[5:9] = [0.0, 3.0, 0.0, 0.0]  # do not answer
+    rows = np.hstack([(X - columns.m) / columns.scale, np.ones((N, 1))])
+    s[5:9] = 0.0
+    full = np.kron(curvature(t), rows.T @ (s[:, None] * rows))
+    found = joint_hessian.joint_hessian(problem, columns, T)
+    np.testing.assert_allclose(found, full, atol=1e-12 * np.abs(full).max())
+    T[20] = t[::-1]
+    assert joint_hessian.shares_of_all(T, np.flatnonzero(T[:, 0])) is None
+
+
 def test_rows_are_sorted_by_the_pairs_of_classes_that_answer():
     t = np.array([[1.0, 0.0, 3.0], [2.0, 2.0, 4.0], [0.0, 5.0, 0.0]])
     found = joint_blocks.pairs_of(t, np.array([2, 3, 1]))

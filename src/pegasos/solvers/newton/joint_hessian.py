@@ -3,7 +3,8 @@
 x~_i is (x~_i, 1), |t| the sum of t; the (d + 1) K unknowns are numbered class by class. With
 f_i = t_i (x) x~_i it is sum_i f_i x~_i' in the blocks of the diagonal, less sum_i f_i f_i' / |t_i|:
 two matrix products. Rows in which one class is alone drop out. Where few classes answer in a row,
-as for the hinge, only the blocks of two classes are added up (`joint_blocks`).
+as for the hinge, only the blocks of two classes are added up (`joint_blocks`). Where all rows have
+one t, but for a factor, as at w = 0, it is (diag(t) - t t' / |t|) (x) sum_i h_i x~_i x~_i'.
 
 The rows are split in a fixed way and the parts' sums added in order: the same bits on any number of
 cores.
@@ -20,12 +21,14 @@ from pegasos.dispatch import compiled, kernel
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, standardise
+from pegasos.solvers.newton.hessian import hessian
 from pegasos.solvers.newton.joint_blocks import hessian_of_blocks
 
 VALUES = 200_000  # of f that are multiplied at a time
 PARTS = 4  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
 FEW = 5.0  # products that BLAS adds up in the time of one of a row whose classes are few
+SAME = 1e-14  # difference of shares t / |t| that is rounding
 WIDE = 256  # unknowns from which BLAS multiplies in single precision: steps need no more
 
 
@@ -34,16 +37,22 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     D, K = len(columns.m) + 1, T.shape[1]
     N = D * K
     chosen, answers = answering(T)
+    shares = shares_of_all(T, chosen)
+    if shares is not None:
+        h = np.zeros(len(T))
+        h[chosen] = T[chosen].sum(axis=1)
+        of_row = np.diag(shares) - np.outer(shares, shares)
+        return np.asarray(np.kron(of_row, hessian(problem, columns, h)), dtype=np.float64)
     is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
     if is_few:
         return hessian_of_blocks(problem, columns, T, chosen, answers)
     most = int(min(PARTS, max(2, MEMORY // (8 * N * N))))
     block = max(16, VALUES // N)
-    shares = ranges(len(chosen), max(block, -(-len(chosen) // most)))
-    sums, owns = np.zeros((max(1, len(shares)), N, N)), np.zeros((max(1, len(shares)), N, D))
+    spans = ranges(len(chosen), max(block, -(-len(chosen) // most)))
+    sums, owns = np.zeros((max(1, len(spans)), N, N)), np.zeros((max(1, len(spans)), N, D))
 
     def add(part: int) -> None:
-        first, last = shares[part]
+        first, last = spans[part]
         length, kind = min(block, last - first), np.float32 if N >= WIDE else np.float64
         X, F = np.empty((length, D), kind), np.empty((length, N), kind)
         for start, stop in ranges(last - first, block):
@@ -55,8 +64,8 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
             f /= np.sqrt(t.sum(axis=1))[:, None].astype(f.dtype)
             sums[part] -= f.T @ f
 
-    each(add, range(len(shares)))
-    for part in range(1, len(shares)):
+    each(add, range(len(spans)))
+    for part in range(1, len(spans)):
         sums[0] += sums[part]
         owns[0] += owns[part]
     H = sums[0]
@@ -64,6 +73,18 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
         own = slice(k * D, (k + 1) * D)
         H[own, own] += owns[0, own]
     return H
+
+
+def shares_of_all(T: FloatArray, chosen: Any) -> FloatArray | None:
+    """Return t / |t| of all chosen rows if it is the same for all."""
+    if len(chosen) == 0:
+        return None
+    for rows in (chosen[:: max(1, len(chosen) // 8)], chosen):  # most often a few tell
+        t = T[rows]
+        shares: FloatArray = t / t.sum(axis=1, keepdims=True)
+        if not np.abs(shares - shares[0]).max() <= SAME:
+            return None
+    return shares[0]
 
 
 def answering(T: FloatArray) -> tuple[Any, Any]:
