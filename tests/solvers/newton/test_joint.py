@@ -159,6 +159,20 @@ def test_many_rows_of_softmax_begin_with_a_few(monkeypatch):
     assert Newton().start(hinge, 0, None).first is None
 
 
+@pytest.mark.fast
+def test_some_rows_stand_for_all_in_first_steps_unless_a_column_is_rare():
+    X, _, Y = table(n=500)
+    for columns, loss, is_rough in [
+        (8, JointHinge(zero_one(4)), False), (6, JointHinge(zero_one(4)), True),
+        (8, Softmax(), True),
+    ]:  # fmt: skip
+        X[:, 6] = np.arange(500) == 3
+        problem = make_problem(loss, as_rows(X[:, :columns]), Y, None, 1e-5, "free")
+        state = Newton().start(problem, 0, None)
+        Newton().advance(problem, state)
+        assert state.models[0].is_rough == is_rough
+
+
 def test_many_rows_of_the_joint_hinge_need_no_exact_minima_at_first():
     # The smoothing narrows while ||w - w(a)||^2 / lam is large; before, 16 steps.
     X, _, Y = table(n=3000)

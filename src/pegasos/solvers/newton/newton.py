@@ -82,7 +82,8 @@ ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model
 FIRST_PRODUCTS = 50_000_000  # and, of a smooth loss, their Hessian takes so many products;
 ROWS_PER_WEIGHT = 6  # softmax, with so many if they are more,
 JOINT_PART = 4  # and at most a quarter of the rows
-FIRST_STEPS = 4  # of softmax, in which some rows stand for all in the Hessian
+FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian,
+EVEN = 16.0  # but for the hinge where a column reaches further: few rows have what it is about
 FIRST_GAP = 3e-2  # and go on with all of them, or with a smaller lam, from this relative gap
 
 
@@ -141,13 +142,13 @@ class Newton(Options, Solver):
             return Advance(visited, False)
         around = seen(problem._replace(lam=state.lam), state.centre)
         is_first, is_one = state.lam > problem.lam, is_joint(problem.costs.loss)
-        is_softmax = isinstance(problem.costs.loss, Softmax)
+        may_be_rough = isinstance(problem.costs.loss, Softmax) or is_even(state.columns)
         behind = np.flatnonzero((state.gaps > AHEAD * state.gaps.max()) | np.isinf(state.gaps))
 
         def improve(k: int) -> None:
             model = state.models[k]
             is_new = model.narrowings == 0 and model.steps < FIRST_STEPS
-            model.is_rough = is_first or (is_softmax and is_new)
+            model.is_rough = is_first or (is_one and is_new and may_be_rough)
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
             step(posed, state.columns, model, may_widen=not state.gaps[k] <= ROUNDING)
@@ -177,6 +178,11 @@ class Newton(Options, Solver):
             proof_of(problem_of(around, model), state.columns, model).A for model in state.models
         ]
         return DualPoint(proofs[0] if len(proofs) == 1 else np.hstack(proofs), 1.0)
+
+
+def is_even(columns: Columns) -> bool:
+    """Whether no column is of a few rows only, which a part of all might not have."""
+    return float(columns.reach.max(initial=0.0)) <= EVEN
 
 
 def is_near(state: NewtonState, gap: float) -> bool:
