@@ -33,3 +33,12 @@ def test_milestones_are_certified_after_a_pause(pause):
         for t in range(1, 30)
     ]
     assert 1 + np.argmax(due) == 1 + pause
+
+
+def test_an_exact_estimate_that_is_half_as_large_is_certified_again_at_once():
+    # Newton's next steps would narrow the smoothing, and lead away from what is good enough.
+    schedule, known = Schedule(), {"has_judged": True, "is_proven": False}
+    assert schedule.is_due_if_exact(25, 8e-4, 1e-3, **known)
+    schedule.plan(25, np.inf)
+    assert not schedule.is_due_if_exact(26, 7e-4, 1e-3, **known)
+    assert schedule.is_due_if_exact(26, 3.9e-4, 1e-3, **known)

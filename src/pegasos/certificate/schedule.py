@@ -11,6 +11,7 @@ import numpy as np
 
 FIRST_CHECK = 4  # epochs before the first certificate that no estimate asks for
 MILESTONE = 0.03  # fall of an exact estimate since the last certificate that is worth another,
+AGAIN = 0.5  # fall of one that promised the end in vain, which is worth another at once
 PAUSE = 5  # after so many epochs: a fit that ends sooner is certified once
 LONG_PAUSE = 20  # on the way to machine precision: small fits, of which a certificate is a part
 LAG = 0.8  # epochs by which a solver's estimate is behind
@@ -53,9 +54,10 @@ class Schedule:
         """Whether one is due of a solver that knows its gap as well as a certificate does.
 
         That is when it is done and, for the history, once in a while before, until what was asked
-        for is proven.
+        for is proven. One that said otherwise is repeated once the estimate is half as large: the
+        next steps may lead away from what is good enough.
         """
-        waits = has_judged and epochs < self.next_hint
+        waits = has_judged and epochs < self.next_hint and not estimate <= AGAIN * self.estimate
         fell = not is_proven and estimate <= MILESTONE * self.estimate < np.inf
         is_done = estimate <= 0.9 * target and not waits
         due = is_done or (fell and epochs >= self.milestone + pause)

@@ -16,7 +16,7 @@ from pegasos.problem.joint_losses import (
     zero_one,
 )
 from pegasos.problem.objective import make_problem
-from pegasos.solvers.newton import block_products, joint_hessian, passes
+from pegasos.solvers.newton import block_products, joint_blocks, joint_hessian, passes
 from pegasos.solvers.newton.columns import columns_of
 from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing, unit_of
 from pegasos.solvers.newton.line_search import FLAT, search
@@ -149,9 +149,13 @@ def test_scores_of_several_outputs(container, dtype, is_centred, monkeypatch):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize(("values", "few", "wide"), [(1, 1e9, 1e9), (10**6, 1e9, 1), (1, 0.0, 1)])
+@pytest.mark.parametrize(
+    ("values", "few", "wide"), [(1, 1e9, 1e9), (10**6, 1e9, 1), (1, 0.0, 1), (10**6, 0.0, 1)]
+)
 def test_joint_hessian_is_a_sum_over_rows(container, values, few, wide, monkeypatch):
     monkeypatch.setattr(joint_hessian, "VALUES", values)
+    monkeypatch.setattr(joint_blocks, "VALUES", 10 * values)
+    monkeypatch.setattr(joint_blocks, "PRODUCTS", values)
     monkeypatch.setattr(joint_hessian, "FEW", few)
     monkeypatch.setattr(joint_hessian, "WIDE", wide)
     X, _, _, problem = posed(container, HINGE)
@@ -164,6 +168,37 @@ def test_joint_hessian_is_a_sum_over_rows(container, values, few, wide, monkeypa
     found = joint_hessian.joint_hessian(problem, columns, T)
     unit = 1e-6 if few > wide else 1e-12  # by BLAS in single precision
     np.testing.assert_allclose(found, full, atol=unit * np.abs(full).max(), rtol=unit)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_joint_hessian_of_rows_that_answer_alike(container):
+    X, s, _, problem = posed(container, HINGE)
+    columns, t = columns_of(problem, True), np.array([1.0, 0.0, 2.0, 0.5])
+    T = np.outer(s, t)
+    T[5:9] = [0.0, 3.0, 0.0, 0.0]  # do not answer
+    rows = np.hstack([(X - columns.m) / columns.scale, np.ones((N, 1))])
+    s[5:9] = 0.0
+    full = np.kron(curvature(t), rows.T @ (s[:, None] * rows))
+    found = joint_hessian.joint_hessian(problem, columns, T)
+    np.testing.assert_allclose(found, full, atol=1e-12 * np.abs(full).max())
+    T[20] = t[::-1]
+    assert joint_hessian.shares_of_all(T, np.flatnonzero(T[:, 0])) is None
+
+
+def test_rows_are_sorted_by_the_pairs_of_classes_that_answer():
+    t = np.array([[1.0, 0.0, 3.0], [2.0, 2.0, 4.0], [0.0, 5.0, 0.0]])
+    found = joint_blocks.pairs_of(t, np.array([2, 3, 1]))
+    np.testing.assert_array_equal(found.start, [0, 1, 3, 4])  # of 1 and 0, 2 and 0, 2 and 1
+    np.testing.assert_array_equal(found.row, [1, 0, 1, 1])
+    np.testing.assert_array_equal(found.c, [0.5, 0.75, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("start", [[0, 9], [0, 0, 0, 0], [0, 3, 3, 9], [0, 1, 2, 40, 41, 42, 43]])
+def test_every_block_is_in_one_part(start, monkeypatch):
+    monkeypatch.setattr(joint_blocks, "PRODUCTS", 10)
+    parts = joint_blocks.parts_of(np.array(start), 5)
+    assert [p for first, last in parts for p in range(first, last)] == list(range(len(start) - 1))
+    assert len(parts) <= joint_blocks.PARTS
 
 
 def test_no_row_answers_where_one_class_is_alone():

@@ -8,7 +8,8 @@ from pegasos.data.rows import FloatArray
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns
 from pegasos.solvers.newton.equations import Terms, add_penalty, lacking_of, solved
-from pegasos.solvers.newton.joint_hessian import joint_hessian
+from pegasos.solvers.newton.joint_hessian import answering, joint_hessian
+from pegasos.solvers.newton.joint_pairs import FEW, direction_of_pairs
 
 
 def joint_direction(
@@ -22,10 +23,17 @@ def joint_direction(
 ) -> FloatArray:
     """Solve H P = -G, shape (size, K), for curvatures T (n, K); without a bias `size` is d.
 
+    Where few rows answer, H is not made: their pairs of classes have fewer equations.
+
     A constant added to a column's weights of all classes changes no loss. The gradient has no part
     along it, H next to none, and rounding would decide: it is given the curvature of its column.
     """
     D, K = G.shape
+    chosen, answers = answering(T)
+    if 0 < np.sum(answers - 1) <= FEW * K * size:
+        P = direction_of_pairs(problem, columns, terms, T, chosen, G, size, damping)
+        if P is not None:
+            return P
     H = joint_hessian(problem, columns, T)
     H /= problem.S
     penalty = np.zeros((D, D))

@@ -3,8 +3,8 @@
 x~_i is (x~_i, 1), |t| the sum of t; the (d + 1) K unknowns are numbered class by class. With
 f_i = t_i (x) x~_i it is sum_i f_i x~_i' in the blocks of the diagonal, less sum_i f_i f_i' / |t_i|:
 two matrix products. Rows in which one class is alone drop out. Where few classes answer in a row,
-as for the hinge, their products are added up one by one instead: those of two classes, since the
-blocks of a row of blocks add up to 0.
+as for the hinge, only the blocks of two classes are added up (`joint_blocks`). Where all rows have
+one t, but for a factor, as at w = 0, it is (diag(t) - t t' / |t|) (x) sum_i h_i x~_i x~_i'.
 
 The rows are split in a fixed way and the parts' sums added in order: the same bits on any number of
 cores.
@@ -17,16 +17,18 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled, inlined, kernel
+from pegasos.dispatch import compiled, kernel
 from pegasos.parallel import each, ranges
 from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns, standardise
+from pegasos.solvers.newton.hessian import hessian
+from pegasos.solvers.newton.joint_blocks import hessian_of_blocks
 
 VALUES = 200_000  # of f that are multiplied at a time
 PARTS = 4  # sums side by side, at most
 MEMORY = 64e6  # bytes that these may take
-ROWS_OF_PAIRS = 1500  # of which products are added up one by one, in a sum of their own, at least
-FEW = 8.0  # products that BLAS adds up in the time of one of a row whose classes are few
+FEW = 5.0  # products that BLAS adds up in the time of one of a row whose classes are few
+SAME = 1e-14  # difference of shares t / |t| that is rounding
 WIDE = 256  # unknowns from which BLAS multiplies in single precision: steps need no more
 
 
@@ -35,18 +37,22 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     D, K = len(columns.m) + 1, T.shape[1]
     N = D * K
     chosen, answers = answering(T)
+    shares = shares_of_all(T, chosen)
+    if shares is not None:
+        h = np.zeros(len(T))
+        h[chosen] = T[chosen].sum(axis=1)
+        of_row = np.diag(shares) - np.outer(shares, shares)
+        return np.asarray(np.kron(of_row, hessian(problem, columns, h)), dtype=np.float64)
     is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
+    if is_few:
+        return hessian_of_blocks(problem, columns, T, chosen, answers)
     most = int(min(PARTS, max(2, MEMORY // (8 * N * N))))
     block = max(16, VALUES // N)
-    least = ROWS_OF_PAIRS if is_few else block
-    shares = ranges(len(chosen), max(least, -(-len(chosen) // most)))
-    sums, owns = np.zeros((max(1, len(shares)), N, N)), np.zeros((max(1, len(shares)), N, D))
+    spans = ranges(len(chosen), max(block, -(-len(chosen) // most)))
+    sums, owns = np.zeros((max(1, len(spans)), N, N)), np.zeros((max(1, len(spans)), N, D))
 
     def add(part: int) -> None:
-        first, last = shares[part]
-        if is_few:
-            add_pairs(problem.rows, chosen[first:last], columns, T, sums[part])
-            return
+        first, last = spans[part]
         length, kind = min(block, last - first), np.float32 if N >= WIDE else np.float64
         X, F = np.empty((length, D), kind), np.empty((length, N), kind)
         for start, stop in ranges(last - first, block):
@@ -58,18 +64,27 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
             f /= np.sqrt(t.sum(axis=1))[:, None].astype(f.dtype)
             sums[part] -= f.T @ f
 
-    each(add, range(len(shares)))
-    for part in range(1, len(shares)):
+    each(add, range(len(spans)))
+    for part in range(1, len(spans)):
         sums[0] += sums[part]
         owns[0] += owns[part]
     H = sums[0]
-    if is_few:
-        complete(H, D)
-        return H
     for k in range(K):
         own = slice(k * D, (k + 1) * D)
         H[own, own] += owns[0, own]
     return H
+
+
+def shares_of_all(T: FloatArray, chosen: Any) -> FloatArray | None:
+    """Return t / |t| of all chosen rows if it is the same for all."""
+    if len(chosen) == 0:
+        return None
+    first, last = T[chosen[0]], T[chosen[-1]]
+    if not np.abs(first / first.sum() - last / last.sum()).max() <= SAME:  # most often
+        return None
+    t = T[chosen]
+    shares: FloatArray = t / t.sum(axis=1, keepdims=True)
+    return shares[0] if np.abs(shares - shares[0]).max() <= SAME else None
 
 
 def answering(T: FloatArray) -> tuple[Any, Any]:
@@ -99,48 +114,3 @@ def write_products(rows, chosen, columns, T, X, F):  # type: ignore[no-untyped-d
         for k in range(K):
             for j in range(D):
                 F[r, k * D + j] = T[r, k] * X[r, j]
-
-
-@compiled
-def add_pairs(rows, chosen, columns, T, H):  # type: ignore[no-untyped-def]
-    """Add what chosen rows have of the blocks of two classes, t_q t_k / |t| x~ x~', q > k, to H."""
-    D, K = len(columns.m) + 1, T.shape[1]
-    x, own = np.empty(D), np.empty(K, dtype=np.int64)
-    for i in chosen:
-        standardise(rows, i, columns, 1.0, x)
-        total, count = 0.0, 0
-        for k in range(K):
-            total += T[i, k]
-            own[count] = k
-            count += T[i, k] != 0.0
-        for p in range(count):
-            q = own[p]
-            for r in range(p):
-                k = own[r]
-                c = T[i, q] * T[i, k] / total
-                add_product(x, c, H[q * D : (q + 1) * D, k * D : (k + 1) * D])
-
-
-@inlined
-def add_product(x, c, out):  # type: ignore[no-untyped-def]
-    """Add c x x' to `out`."""
-    for j in range(len(x)):
-        for k in range(len(x)):
-            out[j, k] += c * x[j] * x[k]
-
-
-@compiled
-def complete(H, D):  # type: ignore[no-untyped-def]
-    """Make the sum over rows of its blocks of two classes, which stand below the diagonal of H.
-
-    They count with a minus, and those of one class make every row of blocks add up to 0.
-    """
-    for q in range(H.shape[0] // D):
-        for k in range(q):
-            for i in range(D):
-                for j in range(D):
-                    c = H[q * D + i, k * D + j]
-                    H[q * D + i, q * D + j] += c
-                    H[k * D + i, k * D + j] += c
-                    H[q * D + i, k * D + j] = -c
-                    H[k * D + j, q * D + i] = -c

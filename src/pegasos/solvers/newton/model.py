@@ -41,7 +41,8 @@ from pegasos.solvers.newton.path import some_of
 from pegasos.solvers.newton.predicted import Predicted, belonging, predicted
 
 NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
-GENTLY = 0.45  # the first of them for joint losses
+GENTLY = 0.45  # the first of them for joint losses,
+WARILY, ROWS_HELD = 0.6, 10  # and with fewer rows per weight, which weights may separate
 ANSWERING = 2.0  # rows per column that are to answer at the narrower width: else take the second
 THIN, THINNEST = 0.05, 1e-9
 NEAR = 1e-4  # relative gap from which a smooth loss that had to be smoothed is taken as it is
@@ -55,6 +56,7 @@ EASED = 0.06  # the factor on it after a long one, which elsewhere is 0.25
 ROWS_PER_WEIGHT = 30  # from which no weights separate the rows: long steps lead nowhere;
 ROWS_PER_WEIGHT_KINKED = 100  # one model and a loss with a kink, which would be slowed down by it
 SHORT, ONWARD = 0.3, 4.0  # a step below is tried again, with curvatures of ONWARD times its way
+ONWARD_OF_FEW = 2.0  # the same of a joint model with few rows per weight
 LONG, ROUNDS = 0.5, 4  # a way on which rows are heard: more of them if it is shorter, so often
 ENOUGH_HEARD = 0.03  # what such a way, too, is to be tried again below
 TOO_SHORT = 0.1  # a step below is a failure: so many of them, and the smoothing is made wider
@@ -175,6 +177,7 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     model.narrowings += 1
     is_thin = model.q <= THIN * model.unit
     first = GENTLY if is_joint(problem.costs.loss) else NARROWER
+    first = WARILY if is_loose(problem, model) else first
     factor = SLOWLY if is_thin or model.has_failed else first
     before, model.q = model.q, max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and (is_thin or is_near):
@@ -219,10 +222,11 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
             (p, c, u), enough, curved = found, ENOUGH_HEARD, None
     if 0.0 < u < enough and not is_large(problem, model):
         # rows that hardly answered where it began stopped it: let them answer as they do further on
-        h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, ONWARD * u)
+        onward = u * (ONWARD_OF_FEW if is_loose(problem, model) else ONWARD)
+        h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, onward)
         curved = None
         p, c, u = way(problem, columns, model, solution(problem, columns, model, h)[0])
-    if u >= SHORT and not is_joint(problem.costs.loss):
+    if u >= SHORT and not (is_loose(problem, model) or is_large(problem, model)):
         model.fell = -u * slope_of(problem, columns, model, p, c)
     else:
         model.fell = math.inf
@@ -346,6 +350,12 @@ def is_tall(problem: Problem, model: Model) -> bool:
     is_kinked = not (model.is_smooth or is_joint(problem.costs.loss))
     least = ROWS_PER_WEIGHT_KINKED if is_kinked else ROWS_PER_WEIGHT
     return len(model.Z) >= least * model.w.size
+
+
+def is_loose(problem: Problem, model: Model) -> bool:
+    """Whether a joint model, no large one, has so few rows that weights may separate them."""
+    is_one = is_joint(problem.costs.loss) and not is_large(problem, model)
+    return is_one and len(model.Z) < ROWS_HELD * model.w.size
 
 
 def is_stiff(model: Model) -> bool:

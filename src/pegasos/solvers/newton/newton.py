@@ -18,8 +18,8 @@ and, for columns in which no row answers at present (rare categories), a step of
 the scores. Where a Hessian takes long, rows unlike their quadratics enter a step as they are
 (`curved`), and it proves more by the dual numbers that it predicts (`predicted`).
 
-Many rows begin with a tenth of them, or what a joint model needs, drawn at random; wide data that
-are too few for that, with a larger lam (`path`). Several models run side by side, each at its own
+Many rows begin with a tenth of them, or what softmax needs, drawn at random; wide data that are too
+few for that, with a larger lam (`path`). Several models run side by side, each at its own
 pace; those that are far ahead of the last wait for it. A joint loss is one model with K outputs and
 (d + 1) K unknowns (`joint_envelope`, `joint_hessian`); where these are many, steps are inexact
 (`inexact`); where its classes can be separated, C need not be large (`separation`).
@@ -41,7 +41,7 @@ from pegasos.data.centre import in_parts, seen_from, settle
 from pegasos.data.rows import Centre, FloatArray, shape, some_rows_of, stored_values
 from pegasos.options import Options
 from pegasos.parallel import each
-from pegasos.problem.joint_losses import Softmax, is_joint
+from pegasos.problem.joint_losses import JointHinge, Softmax, is_joint
 from pegasos.problem.losses import Logistic, SquaredHinge
 from pegasos.problem.objective import Costs, Problem, combination
 from pegasos.solvers.newton.columns import Columns, columns_of
@@ -80,9 +80,10 @@ SIDE_BY_SIDE = 200_000  # values that rows have, at least, if steps of models ar
 FIRST_PART = 10  # many rows begin with a tenth of them,
 ROWS_PER_COLUMN = 20  # if these are so many for every weight of a model
 FIRST_PRODUCTS = 50_000_000  # and, of a smooth loss, their Hessian takes so many products;
-ROWS_PER_WEIGHT = 6  # a joint model, with so many if they are more,
+ROWS_PER_WEIGHT = 6  # softmax, with so many if they are more,
 JOINT_PART = 4  # and at most a quarter of the rows
-FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian
+FIRST_STEPS = 4  # of a joint model, in which some rows stand for all in the Hessian,
+EVEN = 16.0  # but for the hinge where a column reaches further: few rows have what it is about
 FIRST_GAP = 3e-2  # and go on with all of them, or with a smaller lam, from this relative gap
 
 
@@ -141,12 +142,13 @@ class Newton(Options, Solver):
             return Advance(visited, False)
         around = seen(problem._replace(lam=state.lam), state.centre)
         is_first, is_one = state.lam > problem.lam, is_joint(problem.costs.loss)
+        may_be_rough = isinstance(problem.costs.loss, Softmax) or is_even(state.columns)
         behind = np.flatnonzero((state.gaps > AHEAD * state.gaps.max()) | np.isinf(state.gaps))
 
         def improve(k: int) -> None:
             model = state.models[k]
             is_new = model.narrowings == 0 and model.steps < FIRST_STEPS
-            model.is_rough = is_first or (is_one and is_new)
+            model.is_rough = is_first or (is_one and is_new and may_be_rough)
             posed = problem_of(around, model)
             narrow(posed, state.columns, model)
             step(posed, state.columns, model, may_widen=not state.gaps[k] <= ROUNDING)
@@ -176,6 +178,11 @@ class Newton(Options, Solver):
             proof_of(problem_of(around, model), state.columns, model).A for model in state.models
         ]
         return DualPoint(proofs[0] if len(proofs) == 1 else np.hstack(proofs), 1.0)
+
+
+def is_even(columns: Columns) -> bool:
+    """Whether no column is of a few rows only, which a part of all might not have."""
+    return float(columns.reach.max(initial=0.0)) <= EVEN
 
 
 def is_near(state: NewtonState, gap: float) -> bool:
@@ -323,6 +330,8 @@ def first_count(problem: Problem) -> int:
         if is_smooth and n * d**2 < FIRST_PRODUCTS:  # few steps, all of them quick
             return 0
         return n // FIRST_PART if n >= FIRST_PART * max(1000, ROWS_PER_COLUMN * d) else 0
+    if isinstance(problem.costs.loss, JointHinge):  # all lead there in no more steps
+        return 0
     count = max(1000, n // FIRST_PART, ROWS_PER_WEIGHT * d * K)
     return count if d * K <= LARGE and JOINT_PART * count <= n else 0
 
