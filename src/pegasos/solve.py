@@ -365,8 +365,9 @@ class Run:
         iterate = self.solver.iterate(self.problem, self.state)
         A, scale, scores = (None, 1.0, None) if dual is None else dual
         bias = None if dual is None else self.solver.free_bias(self.problem, self.state)
+        weights = self.solver.maintained_weights(self.problem, self.state)
         is_final = self.solver.is_literal and iterate is not None
-        return Offer(A, scale, scores, iterate, bias, is_final)
+        return Offer(A, scale, scores, iterate, bias, is_final, weights)
 
     def _recompute(self, offer: Offer) -> None:
         """Certify the latest offer from the data alone, where that costs little."""

@@ -8,9 +8,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from pegasos import PegasosClassifier, parallel
+from pegasos.data import rows as rows_module
 from pegasos.data import structure
 from pegasos.data.numbers import checked_weights
-from pegasos.data.rows import shape
+from pegasos.data.rows import largest_value, shape
 from pegasos.data.structure import check_structure, has_repeats
 from pegasos.data.validate import checked_data, checked_rows
 from pegasos.errors import InvalidData
@@ -20,6 +21,17 @@ X = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0], [4.0, 5.0, 0.0], [0.0, 0.0, 0.0]
 
 def checked(X):
     return checked_rows(BaseEstimator(), X, reset=True)
+
+
+def with_rest(X):
+    """CSR whose arrays are longer than its rows; what is behind them is no part of it."""
+    csr = sparse.csr_array(X)
+    data, indices = (
+        np.concatenate([a, np.full(3, 99, dtype=a.dtype)]) for a in (csr.data, csr.indices)
+    )
+    longer = sparse.csr_array(X.shape, dtype=X.dtype)
+    longer.data, longer.indices, longer.indptr = data, indices, csr.indptr
+    return longer
 
 
 def rebuilt(rows):
@@ -339,3 +351,23 @@ def test_bsr_with_a_bad_index_is_refused():
 def test_an_odd_number_of_threads_is_not_what_validation_speaks_of(n_jobs, monkeypatch):
     monkeypatch.setattr("pegasos.data.rows.VALUES_PER_PART", 1)
     checked_rows(PegasosClassifier(n_jobs=n_jobs), np.ones((4, 2)), reset=True)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, sparse.csr_array, with_rest])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint8, np.bool_])
+def test_rows_know_their_largest_value_and_look_for_it_once(kind, dtype, monkeypatch):
+    signed = -X if np.dtype(dtype).kind in "if" else X
+    rows = checked(kind(signed.astype(dtype)))
+    monkeypatch.setattr(rows_module, "over_parts", None)  # nobody looks again
+    assert largest_value(rows) == (1.0 if dtype == np.bool_ else 5.0)
+
+
+def test_values_whose_squares_overflow_together_are_refused_however_many_they_are():
+    many = np.full((100, 100), 1.01e98)
+    with pytest.raises(InvalidData, match="squares sum to more than"):
+        checked(many)
+    assert largest_value(checked(many / 1.02)) == pytest.approx(1.01e98 / 1.02)
+    lonely = np.zeros((100, 100))
+    lonely[3, 4] = 0.99e100  # one of many: the squares themselves tell
+    assert largest_value(checked(lonely)) == 0.99e100

@@ -29,6 +29,7 @@ from pegasos.certificate.offer import (
     dual_weights,
     write_feasible,
 )
+from pegasos.certificate.one_pass import weights_and_scores
 from pegasos.certificate.terms import (
     ABS,
     BALANCE,
@@ -104,12 +105,15 @@ def evaluate(
     bias may stay from its best. Where only rounding keeps the relative gap above `target`, what
     decides is computed more exactly. `means.scratch` is left with the scores.
     """
-    dual = dual_weights(problem, offer, means)
-    W, b = offer.iterate or (dual.W, problem.bias_scale * dual.beta)
-    W = geometry(problem.rows).as_stored(W)
-    if offer.iterate is not None and W is offer.iterate[0]:
-        W = W.copy()  # the solver may go on writing into what it offered
-    scored = scores_of(problem, W, offer, means)
+    if offer.weights is not None:
+        W = stored(problem, offer.weights)
+        dual, scored = weights_and_scores(problem, offer, W, means)
+        b = problem.bias_scale * dual.beta
+    else:
+        dual = dual_weights(problem, offer, means)
+        W, b = offer.iterate or (dual.W, problem.bias_scale * dual.beta)
+        W = stored(problem, W) if offer.iterate else geometry(problem.rows).as_stored(W)
+        scored = scores_of(problem, W, offer, means)
     if offer.iterate is None and offer.bias is not None:
         b = offer.bias[0] - offer.bias[1] @ W
     if not offer.is_final:
@@ -122,6 +126,12 @@ def evaluate(
         dual, scored = what_decides(problem, offer, dual, W, b, scored, means, spare)
         found = replace(bounded(problem, offer, dual, W, b, scored), is_sharp=True)
     return found
+
+
+def stored(problem: Problem, W: FloatArray) -> FloatArray:
+    """Return weights as they will be stored, in an array that no solver goes on writing into."""
+    kept = geometry(problem.rows).as_stored(W)
+    return W.copy() if kept is W else kept
 
 
 def is_hidden(found: Evaluation, target: float) -> bool:

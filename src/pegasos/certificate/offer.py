@@ -28,8 +28,10 @@ class Offer(NamedTuple):
     """What a solver offers: raw dual numbers scale * A, perhaps their scores, perhaps an iterate.
 
     `scores` (n, K) are those of w(scale * A); `iterate` is (W, b), or None for w(a) itself. Without
-    a dual point (`A` None) there is an iterate. `bias` (c, m) are free biases b = c - <w, m> of a
-    joint loss, as good as the solver knows them, for the weights that have none of their own.
+    a dual point (`A` None) there is an iterate. `weights` (d, K) are w(scale * A) of features, but
+    for rounding, where the bias is not free: they are judged in its place (`one_pass`). `bias`
+    (c, m) are free biases b = c - <w, m> of a joint loss, as good as the solver knows them, for the
+    weights that have none of their own.
     `is_final`: the iterate is handed out, its bias too.
     """
 
@@ -39,6 +41,7 @@ class Offer(NamedTuple):
     iterate: tuple[FloatArray, FloatArray] | None = None
     bias: tuple[FloatArray, FloatArray] | None = None
     is_final: bool = False
+    weights: FloatArray | None = None
 
 
 class Means(NamedTuple):

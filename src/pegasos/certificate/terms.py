@@ -98,10 +98,15 @@ def sums_of_terms(costs: Costs, judged: Judged) -> FloatArray:
 
 @compiled
 def add_terms(costs, judged, span, sums):  # type: ignore[no-untyped-def]
-    """Add what rows span[0] <= i < span[1] have to the sums."""
-    row = np.empty((2, judged.A.shape[1]))
+    """Write the sums of what rows span[0] <= i < span[1] have.
+
+    They are added up in room of their own: threads that add to neighbouring numbers, on one line of
+    memory, would wait for each other.
+    """
+    row, own = np.empty((2, judged.A.shape[1])), np.zeros_like(sums)
     for i in range(span[0], span[1]):
-        add_row_terms(costs.loss, costs, judged, i, row, sums)
+        add_row_terms(costs.loss, costs, judged, i, row, own)
+    sums[:] = own
 
 
 @compiled

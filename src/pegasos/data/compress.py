@@ -54,7 +54,9 @@ def compressed(rows: DenseRows, most: float, room: int) -> CsrRows | None:
     kind = np.uint32 if stored < 2**31 else np.uint64  # as SciPy has it
     data, indices = np.empty(stored, dtype=X.dtype), np.empty(stored, dtype=kind)
     each(lambda part: write_nonzeros(X, *part, indptr, data, indices), parts)
-    return CsrRows(read_only(data), read_only(indices), read_only(indptr.astype(kind)), d)
+    return CsrRows(
+        read_only(data), read_only(indices), read_only(indptr.astype(kind)), d, largest=rows.largest
+    )
 
 
 @compiled

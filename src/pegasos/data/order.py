@@ -93,9 +93,8 @@ def _gather_and_shuffle(order, idle, idle_visits, state):  # type: ignore[no-unt
     """Write the rows that are not idle into `order`, shuffled; return how many they are."""
     t = 0
     for i in range(len(idle)):
-        if idle[i] < idle_visits:
-            order[t] = i
-            t += 1
+        order[t] = i  # the next one takes the place of a row that is left out
+        t += idle[i] < idle_visits
     shuffle(order[:t], state)
     return t
 
@@ -124,9 +123,9 @@ def permute(order, stretches, idle, idle_visits, state):  # type: ignore[no-unty
         for r in range(length):
             for b in range(len(window)):
                 i = np.int64(window[b]) + r
-                if i < n and idle[i] < idle_visits:
-                    order[t] = i
-                    t += 1
+                if i < n:
+                    order[t] = i  # the next one takes the place of a row that is left out
+                    t += idle[i] < idle_visits
         if not in_turn:
             shuffle(order[begin:t], state)
     return t

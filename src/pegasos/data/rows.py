@@ -57,14 +57,19 @@ class Centre(NamedTuple):
     square: float
 
 
+UNKNOWN = -1.0  # stands for a largest value that nobody has looked for
 ORIGIN = Centre(read_only(np.zeros(0)), read_only(np.zeros(0)), 0.0)
 
 
 class DenseRows(NamedTuple):
-    """Rows of a dense array in any memory order and of any real type."""
+    """Rows of a dense array in any memory order and of any real type.
+
+    `largest` is max |x_ij|, or more where these are some of the rows that it was looked for in.
+    """
 
     X: Any
     centre: Centre = ORIGIN
+    largest: float = UNKNOWN
 
 
 class CsrRows(NamedTuple):
@@ -74,6 +79,8 @@ class CsrRows(NamedTuple):
     that a step still costs the stored values of its row:
 
         <w, x_i - m> = <v, x_i> - t (q_i - ||m||^2) - <v, m>
+
+    `largest` is that of `DenseRows`.
     """
 
     data: Any
@@ -81,6 +88,7 @@ class CsrRows(NamedTuple):
     indptr: Any
     width: int
     centre: Centre = ORIGIN
+    largest: float = UNKNOWN
 
 
 Rows: TypeAlias = Any  # DenseRows, CsrRows, or a container with `shape`, `size`, `precision`
@@ -98,17 +106,18 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-def as_rows(X: Any) -> Rows:
-    """Wrap a validated array or CSR matrix without copying it.
+def as_rows(X: Any, largest: float = UNKNOWN) -> Rows:
+    """Wrap a validated array or CSR matrix, and its largest |x_ij| if known, without copying it.
 
     Only arrays of a CSR matrix that are views with gaps are copied: kernels read them on end.
     """
     if is_sparse(X):
         data, indices, indptr = map(np.ascontiguousarray, (X.data, X.indices, X.indptr))
         return CsrRows(
-            read_only(data), read_only(_unsigned(indices)), read_only(_unsigned(indptr)), X.shape[1]
-        )
-    return DenseRows(read_only(X))
+            read_only(data), read_only(_unsigned(indices)), read_only(_unsigned(indptr)),
+            X.shape[1], largest=largest,
+        )  # fmt: skip
+    return DenseRows(read_only(X), largest=largest)
 
 
 def shape(rows: Rows) -> tuple[int, int]:
@@ -147,8 +156,14 @@ def stored_bytes(rows: Rows) -> int:
 
 
 def largest_value(rows: Rows) -> float:
-    """Return max |x_ij|."""
-    values = rows.data if isinstance(rows, CsrRows) else rows.X
+    """Return max |x_ij|, or what is known to be no less."""
+    if rows.largest != UNKNOWN:
+        return float(rows.largest)
+    return largest_size(rows.data if isinstance(rows, CsrRows) else rows.X)
+
+
+def largest_size(values: Any) -> float:
+    """Return the largest size of values, NaN if one of them is."""
     of_parts = over_parts(
         values, lambda some: max(float(some.max(initial=0)), -float(some.min(initial=0)))
     )
@@ -170,7 +185,7 @@ def over_parts(values: Any, of_part: Callable[[Any], Any]) -> FloatArray:
 def longest_row(rows: Rows) -> int:
     """Return the largest number of stored values of a row."""
     if isinstance(rows, CsrRows):
-        return int(np.diff(rows.indptr.astype(np.int64)).max(initial=0))
+        return int(_longest(rows.indptr))
     return int(rows.X.shape[1])
 
 
@@ -241,6 +256,15 @@ def _centred_product(X, i, m, w):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(w.shape[0]):
         total += (X[i, j] - m[j]) * w[j]
+    return total
+
+
+@reordering_sums
+def _sum_of_squares(values, start, stop):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for p in range(start, stop):
+        x = np.float64(values[p])
+        total += x * x
     return total
 
 
@@ -384,12 +408,11 @@ def _(rows, i, c, B, W):  # type: ignore[no-untyped-def]
 @square_norm.register(CsrRows)
 def _(rows, i):  # type: ignore[no-untyped-def]
     (m, _, square), total, stored = rows.centre, 0.0, 0.0
-    is_centred = len(m) > 0
+    if len(m) == 0:
+        return _sum_of_squares(rows.data, rows.indptr[i], rows.indptr[i + 1])
     for p in range(rows.indptr[i], rows.indptr[i + 1]):
-        x = np.float64(rows.data[p])
-        if is_centred:
-            centre = m[rows.indices[p]]
-            x, stored = x - centre, stored + centre * centre
+        centre = m[rows.indices[p]]
+        x, stored = np.float64(rows.data[p]) - centre, stored + centre * centre
         total += x * x
     rest = square - stored  # of the features that are 0 in this row
     return total + rest if rest > ROUNDING * square else total
@@ -418,6 +441,15 @@ def _(rows, i):  # type: ignore[no-untyped-def]
             prefetch(rows.indices, p)
         prefetch(rows.data, stop - 1)  # a row may begin inside a line
         prefetch(rows.indices, stop - 1)
+
+
+@compiled
+def _longest(indptr):  # type: ignore[no-untyped-def]
+    """Return the largest number of stored values of a row."""
+    most = np.int64(0)
+    for i in range(1, len(indptr)):
+        most = max(most, np.int64(indptr[i]) - np.int64(indptr[i - 1]))
+    return most
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pegasos.data.rows import read_only
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, kernel
 from pegasos.errors import InvalidData
 from pegasos.parallel import each, ranges
 
@@ -76,7 +76,7 @@ def _order(indptr: Any, indices: Any, values: int, lines: int, width: int) -> in
     return min(found)
 
 
-@compiled
+@kernel
 def _order_of_indices(indptr, indices, values, part, width):  # type: ignore[no-untyped-def]
     """Tell the same of some rows, from a first to before a last."""
     first, last = part

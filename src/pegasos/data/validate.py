@@ -6,7 +6,7 @@ too: far from the limits of float64, so that no product of two of them overflows
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from pegasos.data.numbers import MOST, check_targets, example, refuse_masked
-from pegasos.data.rows import Rows, as_rows, is_sparse, over_parts
+from pegasos.data.rows import Rows, as_rows, is_sparse, largest_size, over_parts
 from pegasos.data.structure import check_structure, check_triplets, has_repeats
 from pegasos.errors import InvalidData, InvalidType
 from pegasos.parallel import limited_to
@@ -26,14 +26,13 @@ UNNAMED = ("setting an array", "could not convert", "dtype=")  # errors that do 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """Validate X alone; see `checked_data`."""
-    return as_rows(_checked(estimator, X, reset=reset))
+    return _checked(estimator, X, reset=reset)
 
 
 def checked_data(estimator: Any, X: Any, y: Any, *, reset: bool = True, **of_y: Any) -> Any:
     """Validate X and y together; return rows and y. `of_y` goes to scikit-learn's check of y."""
     check_targets(y, may_be_sparse=bool(of_y.get("multi_output")))
-    X, y = _checked(estimator, X, reset=reset, y=y, **of_y)
-    return as_rows(X), y
+    return _checked(estimator, X, reset=reset, y=y, **of_y)
 
 
 def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
@@ -45,7 +44,7 @@ def _checked(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
 
 
 def _validated(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
-    """Validate X (and y) through scikit-learn; keep its type and layout.
+    """Validate X (and y) through scikit-learn; return rows (and y), of the type and layout of X.
 
     float32, float64, integers and booleans stay as they are; other real types become float64.
     Sparse matrices become CSR; only those whose rows name a column twice are copied. Rows with
@@ -79,42 +78,36 @@ def _validated(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
     X, *y = checked if of_y else (checked,)
     if is_sparse(X):
         X = _without_repeats(X, is_sorted if is_csr else check_structure(X))
-        _check_size(X.data[: int(X.indptr[-1])], estimator)
+        largest = _checked_size(X.data[: int(X.indptr[-1])], estimator)
     else:
         X = _native(X)
-        _check_size(X, estimator)
-    return (X, *y) if y else X
+        largest = _checked_size(X, estimator)
+    rows = as_rows(X, largest)
+    return (rows, *y) if y else rows
 
 
-def _check_size(X: Any, estimator: Any) -> None:
-    """Refuse NaN, infinity, and numbers whose squares would overflow; one pass over X."""
-    if X.dtype != np.float64:  # the squares of other types are far from the limits of float64
-        if X.dtype.kind != "f" or not np.isfinite(_sum(X, np.sum)):
-            assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
-        return
-    terms = "ij,ij->" if X.ndim == 2 else "i,i->"
-    squares = _sum(X, lambda part: np.einsum(terms, part, part))
-    if squares <= MOST * MOST:  # false for NaN: all values are finite where their squares' sum is
-        return
-    assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+def _checked_size(X: Any, estimator: Any) -> float:
+    """Refuse NaN, infinity, and numbers whose squares would overflow; return the largest size.
+
+    That is one pass over X. The squares of other types are far from the limits of float64.
+    """
+    largest = largest_size(X)
+    if not np.isfinite(largest):
+        assert_all_finite(X, input_name="X", estimator_name=type(estimator).__name__)
+    is_large = X.dtype == np.float64 and largest > MOST / max(1.0, math.sqrt(X.size))
+    if not is_large or _sum_of_squares(X) <= MOST * MOST:
+        return largest
     raise InvalidData(
         f"X is too large: it holds values up to {max(float(X.max()), -float(X.min())):.3g}, whose "
         f"squares sum to more than {MOST * MOST:g}. Rescale X, for instance by StandardScaler."
     )
 
 
-def _sum(X: Any, of_part: Callable[[Any], Any]) -> float:
-    """Return a sum over X of what is summed over its parts; NaN or infinite if not all is finite.
-
-    It may be infinite, too, if all is: float32 overflows.
-    """
-
-    def quietly(part: Any) -> Any:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return of_part(part)
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(over_parts(X, quietly).sum())
+def _sum_of_squares(X: Any) -> float:
+    """Return the sum of the squares of X; infinite if it is too large."""
+    terms = "ij,ij->" if X.ndim == 2 else "i,i->"
+    with np.errstate(over="ignore"):
+        return float(over_parts(X, lambda part: np.einsum(terms, part, part)).sum())
 
 
 def _native(X: Any) -> Any:

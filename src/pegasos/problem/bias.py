@@ -59,7 +59,8 @@ def clip(loss, a, y):  # type: ignore[no-untyped-def]
 def feasible(costs, A, i, k, balance):  # type: ignore[no-untyped-def]
     """Return the feasible dual number that a balance makes of A[i, k]."""
     a = clip(costs.loss, balance.scale * A[i, k] - balance.theta[k], costs.Y[i, k])
-    return a * (balance.up[k] if a > 0.0 else balance.down[k])
+    up, down = balance.up[k], balance.down[k]  # both are read: then this is no branch
+    return a * (up if a > 0.0 else down)
 
 
 @by_tag

@@ -78,6 +78,11 @@ def extent(problem: Problem) -> Extent:
 def linear_scores(rows: Any, W: FloatArray, Z: FloatArray, known: Extent) -> Scores:
     """Write the scores of weights W into Z; bound their errors without a pass over the rows."""
     write_scores(rows, W, Z)
+    return with_bounds(W, Z, known)
+
+
+def with_bounds(W: FloatArray, Z: FloatArray, known: Extent) -> Scores:
+    """Return scores Z of weights W of features, with bounds on their errors."""
     largest = known.largest * absolute_sums(W)
     return Scores(Z, _radius(known, largest), np.zeros(W.shape[1]))
 

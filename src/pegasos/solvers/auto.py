@@ -131,17 +131,17 @@ def kind_of(loss: Any) -> str:
 def mean_square(problem: Problem) -> float:
     """Return the mean square length of some rows, seen from their mean if the bias is free."""
     n, _ = shape(problem.rows)
-    squares, s, weights = np.zeros(n), np.zeros(n), weights_of(problem, slice(None))
-    starts = np.unique(np.linspace(0, n - RUN, RUNS).astype(int)) if n > RUNS * RUN else [0]
+    is_large = n > RUNS * RUN
+    starts = np.unique(np.linspace(0, n - RUN, RUNS).astype(int)) if is_large else [0]
+    chosen = np.concatenate([np.arange(start, start + RUN if is_large else n) for start in starts])
+    squares, s = np.empty(n), weights_of(problem, chosen)
     for start in starts:
-        run = slice(start, start + RUN if n > RUNS * RUN else n)
-        square_norms(problem.rows, run.start, run.stop, squares)
-        s[run] = weights[run]
+        square_norms(problem.rows, start, start + RUN if is_large else n, squares)
     if not s.any():
         return 0.0
-    total = float(s @ squares / s.sum())
+    total = float(s @ squares[chosen] / s.sum())
     if problem.is_free:
-        m = mean_row(problem, np.flatnonzero(s))
+        m = mean_row(problem, chosen[s > 0.0])
         total -= float(m @ m)
     return max(0.0, total)
 

@@ -61,7 +61,7 @@ class KernelState(Protocol):
 
 
 class Solver(Protocol):
-    """Four verbs, four facts, and four requests that most solvers leave as they are here.
+    """Four verbs, four facts, and five requests that most solvers leave as they are here.
 
     is_dual : bool
         Whether the dual point is what is improved: slopes at the weights offer no better one.
@@ -113,6 +113,14 @@ class Solver(Protocol):
 
     def dual_point(self, problem: Problem, state: Any) -> DualPoint | None:
         """Return the dual point of the last complete epoch, if there is one."""
+
+    def maintained_weights(self, problem: Problem, state: Any) -> FloatArray | None:
+        """Return w(a) (d, K) of the dual point as the solver maintains it, of features; or None.
+
+        It is judged in place of w(a), which is computed from the data in the same pass. Only where
+        the bias is not free, and there is no iterate.
+        """
+        return None
 
     def free_bias(self, problem: Problem, state: Any) -> tuple[FloatArray, FloatArray] | None:
         """Return (c, m), of shape (K,) and (d,): free biases of a joint loss are c - <w, m>.

@@ -31,11 +31,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import CsrRows, FloatArray, Rows, shape, stored_values
+from pegasos.data.rows import PER_LINE, CsrRows, FloatArray, Rows, shape, stored_values
 from pegasos.dispatch import kernel, reordering_sums
 from pegasos.problem.losses import gain
 from pegasos.problem.objective import Problem, weight
 
+APART = 2 * PER_LINE  # numbers from those of one block to those of the other
 BLOCKS = 2  # of four, a pass achieves much less
 LARGE = 4_000_000  # stored values from which blocks pay
 ROUNDS = 8  # in a pass, at most: of 16, handing them over takes a tenth of the time
@@ -47,17 +48,32 @@ RISE, ROOM = 1.5, 1.05  # sigma against rho - 1, and in all: the next rho may be
 
 @dataclass
 class Blocks:
-    """What blocks have for themselves: copies V (BLOCKS, len(w)) of w and beta (BLOCKS, 1) of beta.
+    """What blocks have for themselves: copies V (BLOCKS, len(w)) of w, and few numbers.
 
-    `met` (BLOCKS, 3, 1) are their sums over sampled rows, `before` the dual numbers of a round's
-    rows when it began, `sigma` what the next round takes rho to be.
+    What a block writes to all the time lies apart from what the other does, in `few` (BLOCKS, 3,
+    APART, 1): threads that write to one line of memory wait for each other. `before` are the dual
+    numbers of a round's rows when it began, `sigma` what the next round takes rho to be.
     """
 
     V: FloatArray
-    beta: FloatArray
-    met: FloatArray
+    few: FloatArray
     before: FloatArray
     sigma: float = float(BLOCKS)
+
+    @property
+    def beta(self) -> FloatArray:
+        """Copies (BLOCKS, 1) of beta."""
+        return self.few[:, 0, 0]
+
+    @property
+    def met(self) -> FloatArray:
+        """Sums over sampled rows, (BLOCKS, 3, 1)."""
+        return self.few[:, 1, :3]
+
+    @property
+    def room(self) -> FloatArray:
+        """Room for a row's score and its step, (BLOCKS, 2, 1)."""
+        return self.few[:, 2, :2]
 
 
 class Weights(NamedTuple):
@@ -74,9 +90,7 @@ def new_blocks(rows: Rows, height: int, K: int) -> Blocks | None:
     is_large = isinstance(rows, CsrRows) and stored_values(rows) >= LARGE
     if K > 1 or not is_large or round_length(rows, n, height) == 0:
         return None
-    return Blocks(
-        np.zeros((BLOCKS, height)), np.zeros((BLOCKS, 1)), np.zeros((BLOCKS, 3, 1)), np.zeros(n)
-    )
+    return Blocks(np.zeros((BLOCKS, height)), np.zeros((BLOCKS, 3, APART, 1)), np.zeros(0))
 
 
 def round_length(rows: Rows, active: int, height: int) -> int:

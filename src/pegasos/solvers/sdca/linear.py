@@ -287,6 +287,14 @@ class SDCA(Options, Solver):
     def dual_point(self, problem: Problem, state: SdcaState | Groups) -> DualPoint:
         return DualPoint(state.A, 1.0)
 
+    def maintained_weights(
+        self, problem: Problem, state: SdcaState | Groups
+    ) -> FloatArray | None:
+        if isinstance(state, Groups) or state.blocks is None or problem.is_free:
+            return None
+        is_own = state.share == 1.0 and state.continuation.lam is None
+        return state.W if is_own else None  # it may be of fewer rows, or of another lam
+
     def free_bias(
         self, problem: Problem, state: SdcaState | Groups
     ) -> tuple[FloatArray, FloatArray] | None:
@@ -350,6 +358,8 @@ def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: An
     w, room = flat(state.W), state.room
     steeper = problem._replace(lam=problem.lam / blocks.sigma)
     blocks.met[:] = 0.0
+    if len(blocks.before) < len(order):
+        blocks.before = np.zeros(len(order))
     parts = shares(order)
     starts = np.cumsum([0, *map(len, parts)])
 
@@ -359,7 +369,7 @@ def advance_blocks(problem: Problem, state: SdcaState, blocks: Blocks, order: An
         sdca_pass(
             steeper, parts[b], state.square_norms, state.A, blocks.V[b], state.idle,
             DualBias(scale, blocks.beta[b], offset),
-            Room(blocks.met[b], np.empty_like(room.z), np.empty_like(room.step)),
+            Room(blocks.met[b], *blocks.room[b]),
         )  # fmt: skip
 
     each(work, range(len(parts)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pegasos.data.rows import FloatArray, scores, shape
+from pegasos.data.rows import AHEAD, FloatArray, fetch, find, scores, shape
 from pegasos.dispatch import compiled
 from pegasos.parallel import each, ranges
 from pegasos.problem.bias import best_bias, best_regularized_bias
@@ -57,7 +57,10 @@ def sampled_gap(
 @compiled
 def write_scores_of(rows: Any, chosen: Any, w: Any, Z: Any) -> None:
     """Write the scores of some rows into Z, (rows, 1)."""
+    last = len(chosen) - 1
     for t in range(len(chosen)):
+        find(rows, chosen[min(t + 2 * AHEAD, last)])
+        fetch(rows, chosen[min(t + AHEAD, last)])
         scores(rows, chosen[t], w, Z[t])
 
 
