@@ -88,7 +88,7 @@ def lacking_of(terms, columns, diagonal, G):  # type: ignore[no-untyped-def]
 
     Both it and the diagonal are (d + 1, K), as the gradient G.
     """
-    d, lacking = len(columns.m), np.empty_like(G)
+    d, lacking = len(columns.m), np.empty(G.shape)
     for j in range(d + 1):
         within = columns.reach[j] if j < d else 1.0
         for k in range(G.shape[1]):

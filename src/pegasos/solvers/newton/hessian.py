@@ -118,7 +118,9 @@ def add_block_products(rows, chosen, columns, h, G):  # type: ignore[no-untyped-
         some = chosen[start : start + SHORT]
         standardised(rows, some, columns, h, room)
         filled = -(-len(some) // AT_ONCE) * AT_ONCE
-        room[len(some) : filled] = 0.0
+        for r in range(len(some), filled):
+            for j in range(len(G)):
+                room[r, j] = 0.0
         add_squares(room[:filled], G)
 
 

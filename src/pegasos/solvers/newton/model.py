@@ -279,8 +279,8 @@ def small_way(problem: Problem, columns: Columns, model: Model) -> Any:
     if not is_small(problem) or len(parts_of_products(problem)) > 1:
         return None
     numbers = model.unit, model.damping
-    lines = model.Z, model.A, model.D
-    found = small_step(problem, columns, model.smoothing, model.place, numbers, *lines)
+    span, lines = (0, len(model.Z)), (model.Z, model.A, model.D)
+    found = small_step(problem, columns, model.smoothing, model.place, numbers, span, lines)
     if not found.is_found:
         return None
     return found.h, found.p[:, None], found.factor, (found.w, found.b, found.u)
@@ -420,7 +420,7 @@ def solution(
         h = some_of(h, columns) if model.is_rough else h
         H, model.counted = hessian_after(problem, columns, h, model.counted)
         add_penalty(terms, columns, H)
-        lacking = lacking_of(terms, columns, H.diagonal()[:, None], G)[:size, 0]
+        lacking = lacking_of(terms, columns, H.diagonal().copy()[:, None], G)[:size, 0]
         factor, p = factored(H[:size, :size], -G[:size, 0], lacking, damping)
         return p[:, None], factor
     return P, None

@@ -70,7 +70,7 @@ def move_rows(
     parts = parts_of_products(problem)
     if len(parts) == 1 and is_small(problem):
         total, change = np.zeros((ROWS_OF_SUMS, 1)), np.zeros((shape(problem.rows)[1], 1))
-        small_move(problem, smoothing, Z, A, D, u, total, change)
+        small_move(problem, smoothing, (Z, A, D), u, parts[0], total, change)
         return total, change
     move = joint_envelope.move if is_joint(problem.costs.loss) else envelope.move
     sums = np.zeros((len(parts), ROWS_OF_SUMS, K))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos.data.rows import DenseRows, FloatArray, all_scores, shape
-from pegasos.dispatch import compiled, reordering_sums
+from pegasos.dispatch import apart, compiled, inlined, reordering_sums
 from pegasos.problem.joint_losses import is_joint
 from pegasos.problem.objective import Problem, add_combination
 from pegasos.solvers.newton.envelope import curvatures, move
@@ -60,50 +60,80 @@ def is_small(problem: Problem) -> bool:
 
 
 @compiled
-def small_step(problem, columns, smoothing, place, numbers, Z, A, D):  # type: ignore[no-untyped-def]
-    """Return a step from the scores Z and dual numbers A; D gets the change of the scores.
+def small_step(problem, columns, smoothing, place, numbers, span, lines):  # type: ignore[no-untyped-def]
+    """Return a step from scores and dual numbers; `lines` are Z, A and D, their change's room.
 
-    `numbers` are the targets' scale and the damping.
+    `numbers` are the targets' scale and the damping; `span` is that of all rows.
     """
     costs, rows, S, lam, bias_scale, is_free = problem
-    n, d, (unit, damping) = len(Z), len(columns.m), numbers
+    (Z, A, D), (unit, damping) = lines, numbers
+    n, d = len(Z), len(columns.m)
     terms = Terms(S, lam, bias_scale, is_free, unit)
     h, G, H = np.empty(n), np.empty((d + 1, 1)), np.zeros((d + 1, d + 1))
-    curvatures(costs, smoothing, Z, A, (0, n), h)
+    curvatures(costs, smoothing, Z, A, span, h)
     write_gradient(terms, columns, place, G)
-    add_block_products(rows, np.flatnonzero(h), columns, h, H)
+    chosen = np.empty(n, np.int64)
+    add_block_products(rows, chosen[: write_answering(h, chosen)], columns, h, H)
     add_penalty(terms, columns, H)
-    lacking = lacking_of(terms, columns, np.diag(H).copy().reshape(d + 1, 1), G)
-    damping *= STEEPEST * h.max() / costs.weights.values.max()
+    diagonal = np.empty((d + 1, 1))
     for j in range(d + 1):
-        H[j, j] += lacking[j, 0] + damping
+        diagonal[j, 0] = H[j, j]
+    lacking = lacking_of(terms, columns, diagonal, G)
+    damping *= STEEPEST * largest(h) / largest(costs.weights.values)
     size = d + 1 if is_free or bias_scale > 0.0 else d
-    L, p, w, b = H[:size, :size].copy(), np.zeros(size), np.zeros((d, 1)), np.zeros(1)
-    is_found = factor_in_place(L)
-    if is_found:
-        solve_in_place(L, G, p)
-        is_found = np.isfinite(p).all()
-    if not is_found:
+    L, p, flat = np.empty((size, size)), np.empty(size), np.empty(d)
+    w, b = np.empty((d, 1)), np.zeros(1)
+    for j in range(size):
+        for k in range(j):
+            L[j, k] = H[j, k]
+        L[j, j] = H[j, j] + lacking[j, 0] + damping
+    if not (factor_in_place(L) and solve_in_place(L, G, p)):
         return SmallStep(h, L, p, w, b, 0.0, False)
-    w[:, 0] = p[:d] / columns.scale
+    for j in range(d):
+        w[j, 0] = flat[j] = p[j] / columns.scale[j]
     if size > d:
         b[0] = p[d]
-    all_scores(rows, 0, n, w.reshape(d), D)
-    D += b[0]
+    all_scores(rows, span[0], span[1], flat, D)
+    for i in range(n):
+        D[i, 0] += b[0]
     penalty = penalty_along(terms, columns.m, place, w, b)
     u = line_search(Line(costs, smoothing, Z, D, S, penalty))
     return SmallStep(h, L, p, w, b, u, True)
 
 
+@inlined
+def write_answering(h, chosen):  # type: ignore[no-untyped-def]
+    """Write the numbers of the rows with h_i != 0 into `chosen`; return how many they are.
+
+    Here as elsewhere in a step: what NumPy has for it would take seconds to compile.
+    """
+    count = 0
+    for i in range(len(h)):
+        if h[i] != 0.0:
+            chosen[count] = i
+            count += 1
+    return count
+
+
+@inlined
+def largest(values):  # type: ignore[no-untyped-def]
+    """Return the largest of some numbers that are not below 0."""
+    most = 0.0
+    for i in range(len(values)):
+        most = max(most, values[i])
+    return most
+
+
 @compiled
-def small_move(problem, smoothing, Z, A, D, u, sums, change):  # type: ignore[no-untyped-def]
+def small_move(problem, smoothing, lines, u, span, sums, change):  # type: ignore[no-untyped-def]
     """Move all rows and add up what `passes.move_rows` returns."""
-    n, d = len(Z), len(change)
-    move(problem.costs, smoothing, Z, A, D, u, (0, n), sums)
-    add_combination(problem.rows, problem.costs.weights, 0, n, D, change.reshape(d))
+    Z, A, D = lines
+    move(problem.costs, smoothing, Z, A, D, u, span, sums)
+    weights, flat = problem.costs.weights, change.reshape(len(change))
+    add_combination(problem.rows, weights, span[0], span[1], D, flat)
 
 
-@compiled
+@apart
 def factor_in_place(H):  # type: ignore[no-untyped-def]
     """Write L of H = L L' over the lower triangle; return whether there is one."""
     for j in range(len(H)):
@@ -116,15 +146,19 @@ def factor_in_place(H):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@apart
 def solve_in_place(L, G, p):  # type: ignore[no-untyped-def]
-    """Solve L L' p = -G[:, 0], as many of G as L has rows."""
+    """Solve L L' p = -G[:, 0], as many of G as L has rows; return whether p is finite."""
     for j in range(len(L)):
         p[j] = (-G[j, 0] - product(L[j], p, j)) / L[j, j]
     for j in range(len(L) - 1, -1, -1):
         p[j] /= L[j, j]
         for k in range(j):
             p[k] -= L[j, k] * p[j]
+    is_finite = True
+    for j in range(len(L)):
+        is_finite &= math.isfinite(p[j])
+    return is_finite
 
 
 @reordering_sums
