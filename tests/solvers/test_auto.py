@@ -13,7 +13,16 @@ from pegasos.problem.objective import make_problem
 from pegasos.progress import Watch
 from pegasos.solve import solve
 from pegasos.solvers import auto, auto_joint
-from pegasos.solvers.auto import Auto, Facts, facts_of, seconds_of_newton, seconds_of_sdca
+from pegasos.solvers.auto import (
+    RUN,
+    RUNS,
+    Auto,
+    Facts,
+    facts_of,
+    mean_square,
+    seconds_of_newton,
+    seconds_of_sdca,
+)
 from tests.joint_problems import targets
 
 
@@ -76,6 +85,22 @@ def test_kappa_is_the_square_length_of_rows_seen_from_their_mean_times_c(contain
     expected = np.sum((X - X.mean(axis=0)) ** 2) / 50 / (0.01 * 50)
     assert found.kappa == pytest.approx(expected)
     assert found[:4] == (50, 3, 150, 1)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_runs_of_rows_tell_the_mean_square_of_many(container, bias):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5000, 3)) * np.linspace(1.0, 2.0, 5000)[:, None] + 3.0
+    Y, s = np.where(X[:, [0]] > 3.0, 1.0, -1.0), rng.integers(0, 3, 5000).astype(float)
+    problem = make_problem(Hinge(), as_rows(container(X)), Y, s, 0.01, bias)
+    starts = np.linspace(0, 5000 - RUN, RUNS).astype(int)
+    some = np.concatenate([np.arange(start, start + RUN) for start in starts])
+    x, t = X[some], s[some, None]
+    m = (t * x).sum(axis=0) / t.sum() if bias == "free" else 0.0
+    expected = (t * (x - m) ** 2).sum() / t.sum()
+    assert mean_square(problem) == pytest.approx(expected)
 
 
 def test_the_choice_is_told():

@@ -26,7 +26,7 @@ from pegasos.certificate.gap import Point
 from pegasos.certificate.judge import Judge
 from pegasos.certificate.terms import EPS, spans_of
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, reordering_sums
 from pegasos.kernel_matrix.geometry import few_at_hand
 from pegasos.parallel import each
 from pegasos.problem.bias import feasible, slopes_bracket
@@ -124,7 +124,10 @@ def dual_interval(
         with np.errstate(divide="ignore", invalid="ignore"):  # no room anywhere: nothing is known
             low = np.fmax(low, (sums[UP] - room) / tau)
             high = np.fmin(high, (sums[DOWN] + room) / tau)
-            t = np.fmin(1.0, t * np.sqrt(2.0 * gap / np.maximum(0.0, sums[DOWN] - sums[UP])))
+            bends = np.maximum(0.0, sums[DOWN] - sums[UP])
+            t, last = np.fmin(1.0, t * np.sqrt(2.0 * gap / bends)), t
+        if np.array_equal(t, last):  # gains are straight
+            break
     is_known = np.isfinite(low) & np.isfinite(high) & (sums[TOTAL] > 0.0)
     low, high = np.where(is_known, low, -np.inf), np.where(is_known, high, np.inf)
     return low, high, np.where(is_known, sums[TOTAL], 0.0)
@@ -151,17 +154,28 @@ def sums_of_changes(costs: Costs, point: Point, C: FloatArray, t: FloatArray) ->
 @compiled
 def add_changes(costs, A, balance, C, t, span, sums):  # type: ignore[no-untyped-def]
     """Add up what moving the dual numbers by t[k] C[i, k] up, and down, changes of the gains."""
+    for k in range(A.shape[1]):
+        up, down, total, size = changes_of(costs, A, balance, C, t[k], k, span)
+        sums[UP, k] += up
+        sums[DOWN, k] += down
+        sums[TOTAL, k] += total
+        sums[SIZE, k] += size
+
+
+@reordering_sums
+def changes_of(costs, A, balance, C, t, k, span):  # type: ignore[no-untyped-def]
+    """Return these sums of a model, many rows at a time: those with no room count for nothing."""
+    up, down, total, size = 0.0, 0.0, 0.0, 0.0
     for i in range(span[0], span[1]):
-        for k in range(A.shape[1]):
-            if C[i, k] > 0.0:
-                s = weight_of(costs.weights, i, k)
-                y, a, c = costs.Y[i, k], feasible(costs, A, i, k, balance), t[k] * C[i, k]
-                here = gain(costs.loss, a, y)
-                above, below = gain(costs.loss, a + c, y), gain(costs.loss, a - c, y)
-                sums[UP, k] += s * (above - here)
-                sums[DOWN, k] += s * (here - below)
-                sums[TOTAL, k] += s * C[i, k]
-                sums[SIZE, k] += s * (abs(here) + abs(above) + abs(below) + abs(a) + abs(a * y))
+        y, a, c = costs.Y[i, k], feasible(costs, A, i, k, balance), C[i, k]
+        s = weight_of(costs.weights, i, k) if c > 0.0 else 0.0
+        here = gain(costs.loss, a, y)
+        above, below = gain(costs.loss, a + t * c, y), gain(costs.loss, a - t * c, y)
+        up += s * (above - here)
+        down += s * (here - below)
+        total += s * c
+        size += s * (abs(here) + abs(above) + abs(below) + abs(a) + abs(a * y))
+    return up, down, total, size
 
 
 # ---- from the scores

@@ -1,20 +1,20 @@
 """What rows add to a certificate: losses, gap terms, and what rounding may add to both.
 
-A row is one of K models side by side, or of one model with K outputs: `add_row_terms` and the like
-have an implementation for each.
+A row is one of K models side by side, or of one model with K outputs: `add_rows` and the like have
+an implementation for each.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import by_tag, compiled, inlined
+from pegasos.dispatch import by_tag, compiled, inlined, reordering_sums
 from pegasos.parallel import each, ranges
 from pegasos.problem.bias import Balance, feasible, write_feasible_row
+from pegasos.problem.exponential import exp_up_to_1
 from pegasos.problem.gap import GAIN, GAP, add_joint_gap
 from pegasos.problem.joint_losses import (
     for_joint_losses,
@@ -23,6 +23,7 @@ from pegasos.problem.joint_losses import (
     probability,
 )
 from pegasos.problem.joint_rounding import joint_rooms, joint_size, joint_spread
+from pegasos.problem.logarithm import log_1_plus, quotient
 from pegasos.problem.losses import Logistic, entropy, gain, gap_term, sigmoid, value
 from pegasos.problem.objective import Costs, weight, weight_of
 from pegasos.problem.row_slopes import write_minus_slopes
@@ -31,6 +32,7 @@ EPS = float(np.finfo(np.float64).eps)
 # Rows of the sums over all rows of the data, after those of `problem.gap`.
 VALUE, VALUE_ROOM, GAP_ROOM, SIZE, BALANCE, LOST, ABS, SPREAD = range(3, 11)
 ROWS_OF_SUMS = 11
+VECTORISED = (GAP, GAIN, VALUE, VALUE_ROOM, GAP_ROOM, SIZE, ABS)  # those of `sums_of_model`
 PARTS, NUMBERS = 16, 10_000  # threads take at most so many parts, of at least so many dual numbers
 
 
@@ -63,8 +65,8 @@ def error_of(radius, i, k, z, b, y):  # type: ignore[no-untyped-def]
 
 
 @by_tag
-def add_row_terms(loss: Any, costs: Any, judged: Any, i: int, row: Any, sums: Any) -> None:
-    """Add up what row i has of the gap and the losses; `row` (2, K) is room to work in."""
+def add_rows(loss: Any, costs: Any, judged: Any, span: Any, row: Any, sums: Any) -> None:
+    """Add up what rows have of the gap and the losses; `row` (2, K) is room to work in."""
 
 
 @by_tag
@@ -104,8 +106,7 @@ def add_terms(costs, judged, span, sums):  # type: ignore[no-untyped-def]
     memory, would wait for each other.
     """
     row, own = np.empty((2, judged.A.shape[1])), np.zeros_like(sums)
-    for i in range(span[0], span[1]):
-        add_row_terms(costs.loss, costs, judged, i, row, own)
+    add_rows(costs.loss, costs, judged, span, row, own)
     sums[:] = own
 
 
@@ -133,23 +134,36 @@ def write_negative_slopes(costs, Z, b, A):  # type: ignore[no-untyped-def]
 # ---- models side by side
 
 
-@add_row_terms.otherwise
-def _(loss, costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
+@add_rows.otherwise
+def _(loss, costs, judged, span, row, sums):  # type: ignore[no-untyped-def]
+    for k in range(judged.A.shape[1]):
+        found = sums_of_model(loss, costs, judged, k, span)
+        for r in range(len(found)):
+            sums[VECTORISED[r], k] += found[r]
+        for i in range(span[0], span[1]):
+            a = feasible(costs, judged.A, i, k, judged.balance)
+            add_exactly(sums, k, weight_of(costs.weights, i, k) * a)
+
+
+@reordering_sums
+def sums_of_model(loss, costs, judged, k, span):  # type: ignore[no-untyped-def]
+    """Return the sums whose order is free, many rows at a time."""
     A, balance, Z, radius, b = judged
-    for k in range(A.shape[1]):
+    gaps, gains, values, of_values, of_gaps, sizes, total = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(span[0], span[1]):
         s = weight_of(costs.weights, i, k)
         y, z = costs.Y[i, k], Z[i, k] + b[k]
         a = feasible(costs, A, i, k, balance)
         r = error_of(radius, i, k, z, b[k], y)
         gap, own, v, of_value, of_gap = terms_of(loss, z, a, r, y)
-        sums[GAP, k] += s * gap
-        sums[GAIN, k] += s * own
-        sums[VALUE, k] += s * v
-        sums[VALUE_ROOM, k] += s * of_value
-        sums[GAP_ROOM, k] += s * of_gap
-        sums[SIZE, k] += s * (v + abs(a * z) + abs(a * y))
-        add_exactly(sums, k, s * a)
-        sums[ABS, k] += abs(s * a)
+        gaps += s * gap
+        gains += s * own
+        values += s * v
+        of_values += s * of_value
+        of_gaps += s * of_gap
+        sizes += s * (v + abs(a * z) + abs(a * y))
+        total += abs(s * a)
+    return gaps, gains, values, of_values, of_gaps, sizes, total
 
 
 @inlined
@@ -203,10 +217,11 @@ def _(loss, z, a, r, y):  # type: ignore[no-untyped-def]
 @terms_of.register(Logistic)
 def _(loss, z, a, r, y):  # type: ignore[no-untyped-def]
     b, m = y * a, y * z  # as in `losses`, but exponential and logarithms are taken once
-    e, own = math.exp(-abs(m)), entropy(b)
-    least = math.log1p(e)
+    e, own = exp_up_to_1(-abs(m)), entropy(b)
+    least = log_1_plus(e)
     gap = max(0.0, least + (b * m if m > 0.0 else (b - 1.0) * m) - own)
-    of_value, of_gap = logistic_rooms((e if m >= 0.0 else 1.0) / (1.0 + e), b, r)
+    p = quotient(e if m >= 0.0 else 1.0, 1.0 + e)
+    of_value, of_gap = logistic_rooms(p, b, r)
     return gap, own, max(-m, 0.0) + least, of_value, of_gap
 
 
@@ -237,8 +252,16 @@ def look_at(costs, judged, i, row):  # type: ignore[no-untyped-def]
     return r
 
 
-@for_joint_losses(add_row_terms)
-def _(loss, costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
+@for_joint_losses(add_rows)
+def _(loss, costs, judged, span, row, sums):  # type: ignore[no-untyped-def]
+    for i in range(span[0], span[1]):
+        add_joint_row(costs, judged, i, row, sums)
+
+
+@inlined
+def add_joint_row(costs, judged, i, row, sums):  # type: ignore[no-untyped-def]
+    """Add up what row i has."""
+    loss = costs.loss
     s, y = weight(costs.weights, i), own_class(costs.Y, i)
     r = look_at(costs, judged, i, row)
     a, z = row[0], row[1]

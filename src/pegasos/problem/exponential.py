@@ -40,9 +40,10 @@ B9, B10, B11 = 2.7557268480310024e-06, 2.7620075879983367e-07, 2.510037583256123
 
 def exp_up_to_1(x: Any) -> Any:
     """Return exp(x) of a float32 or float64 number, 1 if it is not below 0, NaN included."""
+    kind = np.float32 if isinstance(x, np.float32) else np.float64
     if not x < 0.0:
-        return x.dtype.type(1.0)
-    return x.dtype.type(np.exp(float(x)) if x >= LOWEST[x.dtype] else 0.0)
+        return kind(1.0)
+    return kind(np.exp(float(x)) if x >= LOWEST[np.dtype(kind)] else 0.0)
 
 
 @overload(exp_up_to_1, strict=False, jit_options=INLINED)

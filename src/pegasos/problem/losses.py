@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pegasos.dispatch import by_tag, compiled, distinct
+from pegasos.dispatch import by_tag, compiled, distinct, inlined
 from pegasos.problem.joint_losses import JointHinge
-from pegasos.problem.logarithm import quotient
+from pegasos.problem.logarithm import LEAST, log_1_plus, log_up_to_1, quotient
 
 ULP = float(np.finfo(np.float64).eps)
 
@@ -252,15 +252,17 @@ def sigmoid(t):  # type: ignore[no-untyped-def]
     return (1.0 if t >= 0.0 else e) / (1.0 + e)
 
 
-@compiled
+@inlined
 def entropy(b):  # type: ignore[no-untyped-def]
-    """Return -b log b - (1-b) log(1-b), 0 at both ends."""
-    total = 0.0
-    if b > 0.0:
-        total -= b * math.log(b)
-    if b < 1.0:
-        total -= (1.0 - b) * math.log1p(-b)
-    return total
+    """Return -b log b - (1-b) log(1-b), 0 at both ends.
+
+    With r = b / (1-b), or the inverse of that, it is log(1+r) - b log r.
+    """
+    least = b if b < 0.5 else 1.0 - b
+    if not least >= LEAST:
+        return 0.0
+    r = quotient(least, 1.0 - least)
+    return log_1_plus(r) - least * log_up_to_1(r)
 
 
 @value.register(Logistic)

@@ -25,14 +25,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pegasos.data.rows import CsrRows, shape, square_norms, stored_values
+from pegasos.data.rows import CsrRows, shape, some_rows_of, square_norms, stored_values
 from pegasos.options import Options
 from pegasos.problem.joint_losses import Softmax, is_joint
 from pegasos.problem.losses import EpsilonInsensitive, Logistic, SquaredHinge
-from pegasos.problem.objective import Problem
+from pegasos.problem.objective import Problem, Weights, add_combination
 from pegasos.solvers import auto_joint
 from pegasos.solvers.newton.newton import FIRST_PART, ROWS_PER_COLUMN, Newton
-from pegasos.solvers.offsets import mean_row, weights_of
+from pegasos.solvers.offsets import weights_of
 from pegasos.solvers.protocol import Solver
 from pegasos.solvers.sdca.linear import SDCA
 
@@ -130,20 +130,20 @@ def kind_of(loss: Any) -> str:
 
 def mean_square(problem: Problem) -> float:
     """Return the mean square length of some rows, seen from their mean if the bias is free."""
-    n, _ = shape(problem.rows)
-    is_large = n > RUNS * RUN
-    starts = np.unique(np.linspace(0, n - RUN, RUNS).astype(int)) if is_large else [0]
-    chosen = np.concatenate([np.arange(start, start + RUN if is_large else n) for start in starts])
-    squares, s = np.empty(n), weights_of(problem, chosen)
-    for start in starts:
-        square_norms(problem.rows, start, start + RUN if is_large else n, squares)
+    n, d = shape(problem.rows)
+    rows, s = problem.rows, weights_of(problem, slice(None))
+    if n > RUNS * RUN:
+        starts = np.linspace(0, n - RUN, RUNS).astype(int)
+        chosen = (starts[:, None] + np.arange(RUN)).ravel()
+        rows, s = some_rows_of(rows, chosen), s[chosen]
+    s, squares, total = np.ascontiguousarray(s), np.zeros(len(s)), np.zeros(d)
+    square_norms(rows, 0, len(s), squares)
+    if problem.is_free:
+        add_combination(rows, Weights(s, -1), 0, len(s), np.ones((len(s), 1)), total)
     if not s.any():
         return 0.0
-    total = float(s @ squares[chosen] / s.sum())
-    if problem.is_free:
-        m = mean_row(problem, chosen[s > 0.0])
-        total -= float(m @ m)
-    return max(0.0, total)
+    m = total / s.sum()
+    return max(0.0, float(s @ squares / s.sum() - m @ m))
 
 
 def epoch_of_sdca(facts: Facts, rates: Rates = RATES) -> float:

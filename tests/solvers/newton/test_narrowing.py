@@ -11,11 +11,11 @@ from pegasos.problem.objective import make_problem
 from pegasos.solvers.newton import model as of_models
 from pegasos.solvers.newton import path
 from pegasos.solvers.newton.envelope import GAP
+from pegasos.solvers.newton.equations import penalty_along, terms_of
 from pegasos.solvers.newton.model import (
     answers_too_little,
     is_settled,
     narrow,
-    penalty_along,
     slope_of,
     step,
 )
@@ -67,7 +67,8 @@ def test_slopes_along_a_way_are_those_of_finite_differences(bias):
     slope = slope_of(problem, columns, model, p, c)
     assert slope == pytest.approx((ends[0] - ends[1]) / (2 * tiny), rel=1e-5)
     at = [penalty(problem, columns, w + u * p, b + u * c) for u in (-1.0, 0.0, 1.0)]
-    first, second = penalty_along(problem, columns, model, p, c)
+    terms = terms_of(problem, model.unit)
+    first, second = penalty_along(terms, columns.m, model.place, p, c)
     assert first == pytest.approx((at[2] - at[0]) / 2, rel=1e-9)
     assert second == pytest.approx(at[2] - 2 * at[1] + at[0], rel=1e-6)
 
@@ -85,6 +86,7 @@ def test_a_step_takes_off_at_most_what_it_is_thought_to():
 @pytest.mark.fast
 def test_what_a_short_step_took_off_says_nothing(monkeypatch):
     _, problem, columns, model = begun(steps=1)
+    monkeypatch.setattr(of_models, "is_small", lambda problem: False)
     monkeypatch.setattr(of_models, "search", lambda line: 0.5 * of_models.SHORT)
     step(problem, columns, model)
     assert model.fell == math.inf
@@ -117,13 +119,21 @@ def test_near_the_end_an_inner_minimum_is_to_be_exact(monkeypatch):
 
 
 @pytest.mark.fast
-def test_the_width_falls_less_where_few_rows_would_answer(monkeypatch):
+@pytest.mark.parametrize(
+    ("table_is_small", "has_failed", "factor"),
+    [(True, False, "LESS_SLOWLY"), (True, True, "SLOWLY"), (False, False, "SLOWLY")],
+)
+def test_the_width_falls_less_where_few_rows_would_answer(
+    monkeypatch, table_is_small, has_failed, factor
+):
     _, problem, columns, model = begun(steps=6)
+    monkeypatch.setattr(of_models, "is_small", lambda problem: table_is_small)
+    model.has_failed = has_failed
     model.fell, q = 0.0, model.q
     monkeypatch.setattr(of_models, "ANSWERING", 1e9)
     assert answers_too_little(problem, model)
     narrow(problem, columns, model)
-    assert model.q == of_models.SLOWLY * q
+    assert model.q == getattr(of_models, factor) * q
     monkeypatch.setattr(of_models, "ANSWERING", 0.0)
     assert not answers_too_little(problem, model)
 

@@ -20,9 +20,9 @@ from pegasos.problem.losses import (
 from pegasos.problem.objective import make_problem
 from pegasos.solvers.newton import hessian as products
 from pegasos.solvers.newton import passes
-from pegasos.solvers.newton.columns import Columns, columns_of
+from pegasos.solvers.newton.columns import Columns, add_products, columns_of
 from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing, slopes_along, unit_of
-from pegasos.solvers.newton.hessian import hessian
+from pegasos.solvers.newton.hessian import hessian, hessian_after
 from pegasos.solvers.newton.line_search import FLAT, Function, Line, search
 from pegasos.solvers.newton.model import (
     BACK,
@@ -84,6 +84,25 @@ def test_hessian_is_a_sum_over_rows(container, block, sparse_cost, monkeypatch):
     np.testing.assert_allclose(
         hessian(problem, columns, h), (rows.T * h) @ rows, atol=1e-12 * h.sum()
     )
+
+
+def test_a_hessian_goes_on_from_the_last_where_few_rows_change(monkeypatch):
+    monkeypatch.setattr(products, "SPARSE", 0.0)
+    _, _, problem = posed(sparse.csr_array)
+    columns, rng, read = columns_of(problem, True), np.random.default_rng(1), []
+
+    def counting(rows, chosen, h, G):
+        read.append(len(chosen))
+        add_products(rows, chosen, h, G)
+
+    monkeypatch.setattr(products, "add_products", counting)
+    h, counted = rng.random(40), None
+    for changed in ([], [1, 5], range(5, 25), range(30), [0]):
+        h = h.copy()
+        h[changed] = np.where(h[changed] > 0.0, 0.0, 2.0)
+        H, counted = hessian_after(problem, columns, h, counted)
+        np.testing.assert_allclose(H, hessian(problem, columns, h), rtol=1e-10, atol=1e-10)
+    assert read[::2] == [40, 2, 20, 30, 1]
 
 
 def test_no_row_answers():

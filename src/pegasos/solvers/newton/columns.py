@@ -16,8 +16,9 @@ import numpy as np
 
 from pegasos.data.rows import CsrRows, DenseRows, FloatArray, shape
 from pegasos.dispatch import by_tag, compiled
+from pegasos.parallel import each
 from pegasos.problem.logarithm import quotient
-from pegasos.problem.objective import Problem, add_combination, blocks, weight
+from pegasos.problem.objective import Problem, parts, sum_places, weight, weighted_sum
 
 CONSTANT = 1e-10  # of |m_j|: a smaller deviation is rounding
 
@@ -33,15 +34,10 @@ class Columns(NamedTuple):
 def columns_of(problem: Problem, is_centred: bool) -> Columns:
     """Look at all columns, rows counted by their weights: two passes over the rows."""
     n, d = shape(problem.rows)
-    m, ones = np.zeros((d, 1)), np.ones((n, 1))
+    m = np.zeros(d)
     if is_centred:
-        for start, stop in blocks(problem.rows):
-            add_combination(problem.rows, problem.costs.weights, start, stop, ones, m[:, 0])
-        m /= problem.S
-    m = m[:, 0].copy()
-    squares, largest, stored, count = sums = tuple(np.zeros(d) for _ in range(4))
-    for start, stop in blocks(problem.rows):
-        add_spread(problem.rows, problem.costs.weights, start, stop, m, sums)
+        m = weighted_sum(problem, np.ones((n, 1)), d)[:, 0] / problem.S
+    squares, largest, stored, count = spread_around(problem, m)
     if isinstance(problem.rows, CsrRows):  # values that are not stored are 0
         weights = problem.costs.weights
         lacks = count < (np.count_nonzero(weights.values) if weights.mask else n)
@@ -51,6 +47,21 @@ def columns_of(problem: Problem, is_centred: bool) -> Columns:
     scale = np.where(scale <= CONSTANT * np.abs(m), np.abs(m), scale)
     scale[scale == 0.0] = 1.0
     return Columns(m, scale, largest / scale)
+
+
+def spread_around(problem: Problem, m: FloatArray) -> tuple[FloatArray, ...]:
+    """Return the sums of `spread` over all rows, split among threads in a fixed way."""
+    rows, d = problem.rows, len(m)
+    places, pieces = sum_places(rows, d, 4), parts(rows)
+    sums = np.zeros((places, 4, d))
+
+    def work(p: int) -> None:
+        for start, stop in pieces[p * len(pieces) // places : (p + 1) * len(pieces) // places]:
+            add_spread(rows, problem.costs.weights, start, stop, m, tuple(sums[p]))
+
+    each(work, range(places))
+    squares, _, stored, count = sums.sum(axis=0)
+    return squares, sums[:, 1].max(axis=0), stored, count
 
 
 @compiled

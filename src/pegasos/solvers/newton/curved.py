@@ -41,7 +41,8 @@ SHORTEST = 1e-3  # of its steps
 
 def is_dear(columns: Columns, h: FloatArray) -> bool:
     """Whether a Hessian of the curvatures h takes long beside a few passes over the rows."""
-    return bool(np.count_nonzero(h) * len(columns.m) ** 2 >= DEAR)
+    square = len(columns.m) ** 2
+    return len(h) * square >= DEAR and bool(np.count_nonzero(h) * square >= DEAR)
 
 
 def curved_rows(

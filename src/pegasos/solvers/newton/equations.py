@@ -12,9 +12,8 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from pegasos.data.rows import FloatArray
-from pegasos.dispatch import compiled
+from pegasos.dispatch import compiled, reordering_sums
 from pegasos.problem.objective import Problem
-from pegasos.solvers.newton.columns import Columns
 from pegasos.solvers.newton.envelope import BALANCE
 
 REACH = 16.0  # change of scores that one column alone may cause in a step
@@ -83,13 +82,19 @@ def add_penalty(terms, columns, H):  # type: ignore[no-untyped-def]
                 H[j, k] += lam * (e[j] / c) * (e[k] / c)
 
 
-def lacking_of(terms: Terms, columns: Columns, diagonal: FloatArray, G: FloatArray) -> FloatArray:
+@compiled
+def lacking_of(terms, columns, diagonal, G):  # type: ignore[no-untyped-def]
     """Return what a diagonal lacks for a column alone to cause a change of at most REACH.
 
-    It is (d + 1, K), as the gradient G.
+    Both it and the diagonal are (d + 1, K), as the gradient G.
     """
-    within = np.append(columns.reach, 1.0)[:, None]
-    return np.maximum(0.0, np.abs(G) * within / (REACH * terms.unit) - diagonal)
+    d, lacking = len(columns.m), np.empty(G.shape)
+    for j in range(d + 1):
+        within = columns.reach[j] if j < d else 1.0
+        for k in range(G.shape[1]):
+            steep = abs(G[j, k]) * within / (REACH * terms.unit)
+            lacking[j, k] = max(0.0, steep - diagonal[j, k])
+    return lacking
 
 
 def solved(H: FloatArray, g: FloatArray, lacking: FloatArray, damping: float) -> FloatArray:
@@ -151,3 +156,35 @@ def rest_and_square(terms, m, place):  # type: ignore[no-untyped-def]
             rest += 0.5 * lam * (beta - terms.bias_scale * balance / lam) ** 2
             square += beta * beta
     return rest, square
+
+
+@compiled
+def penalty_along(terms, m, place, p, c):  # type: ignore[no-untyped-def]
+    """Return the penalty's slope along directions of w and b, where they begin, and its rise."""
+    across, along = inner(place.w, p), inner(p, p)
+    if terms.bias_scale > 0.0:
+        b, change = bias(place.w, place.b, m), bias(p, c, m)
+        for k in range(len(b)):
+            across += b[k] * change[k] / terms.bias_scale**2
+            along += change[k] * change[k] / terms.bias_scale**2
+    return terms.lam * across, terms.lam * along
+
+
+@compiled
+def slope_along(terms, m, place, p, c):  # type: ignore[no-untyped-def]
+    """Return the slope of the smoothed objective along directions of w and b where they begin."""
+    slope, _ = penalty_along(terms, m, place, p, c)
+    slope -= inner(place.v, p)
+    for k in range(len(c)):
+        slope -= place.sums[BALANCE, k] * c[k] / terms.S
+    return slope
+
+
+@reordering_sums
+def inner(V, W):  # type: ignore[no-untyped-def]
+    """Return sum_jk V_jk W_jk."""
+    total = 0.0
+    for j in range(V.shape[0]):
+        for k in range(V.shape[1]):
+            total += V[j, k] * W[j, k]
+    return total

@@ -14,19 +14,20 @@ from pegasos.problem.objective import Problem
 from pegasos.solvers.newton.columns import Columns
 from pegasos.solvers.newton.curved import ROUNDS as CURVED_ROUNDS
 from pegasos.solvers.newton.curved import bent, curved_rows, is_dear
-from pegasos.solvers.newton.envelope import BALANCE, GAP, VALUE, Smoothing
+from pegasos.solvers.newton.envelope import GAP, VALUE, Smoothing
 from pegasos.solvers.newton.equations import (
     Place,
     add_penalty,
-    bias,
     factored,
     lacking_of,
+    penalty_along,
     rest_and_square,
+    slope_along,
     terms_of,
     write_gradient,
 )
 from pegasos.solvers.newton.heard import Stopped, nobody, settled, stopping_rows, with_more
-from pegasos.solvers.newton.hessian import hessian
+from pegasos.solvers.newton.hessian import Counted, hessian_after
 from pegasos.solvers.newton.inexact import Blocks, inexact_direction
 from pegasos.solvers.newton.joint_direction import joint_direction
 from pegasos.solvers.newton.line_search import known_at_0, search
@@ -34,13 +35,16 @@ from pegasos.solvers.newton.passes import (
     curvatures_of,
     line_of,
     move_rows,
+    parts_of_products,
     secants_of,
     write_scores,
 )
 from pegasos.solvers.newton.path import some_of
 from pegasos.solvers.newton.predicted import Predicted, belonging, predicted
+from pegasos.solvers.newton.small_step import STEEPEST, is_small, small_step
 
-NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures
+NARROWER, SLOWLY = 0.3, 0.7  # factors on the width; the second below THIN, or after failures:
+LESS_SLOWLY = 0.45  # before any, on small tables, where a step in vain costs little
 GENTLY = 0.45  # the first of them for joint losses,
 WARILY, ROWS_HELD = 0.6, 10  # and with fewer rows per weight, which weights may separate
 ANSWERING = 2.0  # rows per column that are to answer at the narrower width: else take the second
@@ -97,6 +101,7 @@ class Model:
     widenings: int = 0
     narrowings: int = 0
     blocks: Blocks | None = None  # of a Hessian that would be too large as a whole
+    counted: Counted | None = None  # what the last Hessian added up, of compressed rows
     predicted: Predicted | None = None  # dual numbers of the last step, if they prove more
 
     @property
@@ -178,13 +183,14 @@ def narrow(problem: Problem, columns: Columns, model: Model) -> None:
     is_thin = model.q <= THIN * model.unit
     first = GENTLY if is_joint(problem.costs.loss) else NARROWER
     first = WARILY if is_loose(problem, model) else first
-    factor = SLOWLY if is_thin or model.has_failed else first
+    slowly = LESS_SLOWLY if is_small(problem) and not model.has_failed else SLOWLY
+    factor = slowly if is_thin or model.has_failed else first
     before, model.q = model.q, max(THINNEST * model.unit, factor * model.q)
     if model.is_smooth and (is_thin or is_near):
         model.q = 0.0
     model.answer(problem)
     if factor == NARROWER and not model.is_smooth and answers_too_little(problem, model):
-        model.q = SLOWLY * before
+        model.q = slowly * before
         model.answer(problem)
 
 
@@ -207,19 +213,22 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
 
     Where steps fail, the smoothing is made wider, unless all that is left is rounding.
     """
-    h = foreseen(problem, model)
     # All that slopes along the way would tell of a joint loss there is rounding.
     is_at_rounding = not may_widen and model.q == 0.0 and is_joint(problem.costs.loss)
-    P, factor = solution(problem, columns, model, h)
-    p, c, u = way(problem, columns, model, P, searches=not is_at_rounding)
+    found = small_way(problem, columns, model)
+    if found is None:
+        h = foreseen(problem, model)
+        P, factor = solution(problem, columns, model, h)
+        found = h, P, factor, way(problem, columns, model, P, searches=not is_at_rounding)
+    h, P, factor, (p, c, u) = found
     curved: Any = None
     if factor is not None and model.q == 0.0 and is_dear(columns, h):
         (p, c, u), curved = way_bent(problem, columns, model, h, factor, P[:, 0], (p, c, u))
     was_short, enough = u < SHORT, SHORT
     if 0.0 < u < SHORT and factor is not None:
-        found = way_with_heard(problem, columns, model, h, factor, P[:, 0], u)
-        if found is not None:
-            (p, c, u), enough, curved = found, ENOUGH_HEARD, None
+        heard = way_with_heard(problem, columns, model, h, factor, P[:, 0], u)
+        if heard is not None:
+            (p, c, u), enough, curved = heard, ENOUGH_HEARD, None
     if 0.0 < u < enough and not is_large(problem, model):
         # rows that hardly answered where it began stopped it: let them answer as they do further on
         onward = u * (ONWARD_OF_FEW if is_loose(problem, model) else ONWARD)
@@ -271,6 +280,21 @@ def foreseen(problem: Problem, model: Model) -> FloatArray:
         return curvatures_of(problem, smoothing, model.Z, model.A)
     wider = smoothing._replace(q=FORESIGHT * model.q)
     return FORESIGHT * secants_of(problem, wider, model.Z, model.A, model.D, 0.0)
+
+
+def small_way(problem: Problem, columns: Columns, model: Model) -> Any:
+    """Return curvatures, solution, factor of H and way of a step on a small table; None if not.
+
+    What is not found in one call is left to the ordinary passes.
+    """
+    if not is_small(problem) or len(parts_of_products(problem)) > 1:
+        return None
+    numbers = model.unit, model.damping
+    span, lines = (0, len(model.Z)), (model.Z, model.A, model.D)
+    found = small_step(problem, columns, model.smoothing, model.place, numbers, span, lines)
+    if not found.is_found:
+        return None
+    return found.h, found.p[:, None], found.factor, (found.w, found.b, found.u)
 
 
 def way(
@@ -401,7 +425,7 @@ def solution(
     G = np.empty((d + 1, K))
     write_gradient(terms, columns, model.place, G)
     size = d + (problem.is_free or problem.bias_scale > 0.0)
-    steepest = 0.01 * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())
+    steepest = STEEPEST * float(h.max(initial=0.0)) / float(problem.costs.weights.values.max())
     damping = model.damping * steepest
     if is_large(problem, model):
         model.blocks = model.blocks or Blocks()
@@ -411,9 +435,9 @@ def solution(
         P = joint_direction(problem, columns, terms, h, G, size, damping)
     else:
         h = some_of(h, columns) if model.is_rough else h
-        H = hessian(problem, columns, h)
+        H, model.counted = hessian_after(problem, columns, h, model.counted)
         add_penalty(terms, columns, H)
-        lacking = lacking_of(terms, columns, H.diagonal()[:, None], G)[:size, 0]
+        lacking = lacking_of(terms, columns, H.diagonal().copy()[:, None], G)[:size, 0]
         factor, p = factored(H[:size, :size], -G[:size, 0], lacking, damping)
         return p[:, None], factor
     return P, None
@@ -428,28 +452,17 @@ def line_search(
     problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
 ) -> float:
     """Return how far to go: where the slope of the smoothed objective, which rises, is nearly 0."""
-    penalty = penalty_along(problem, columns, model, p, c)
+    terms = terms_of(problem, model.unit)
+    penalty = penalty_along(terms, columns.m, model.place, p, c)
     line = line_of(problem, model.smoothing, model.Z, model.D, penalty)
     if is_joint(problem.costs.loss):  # a pass is dear, and the slope to begin with is known
         return search(known_at_0(line, slope_of(problem, columns, model, p, c)))
     return search(line)
 
 
-def penalty_along(
-    problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
-) -> tuple[float, float]:
-    """Return the penalty's slope along directions of w and b, where they begin, and its rise."""
-    lam, across, along = problem.lam, float(np.vdot(model.w, p)), float(np.vdot(p, p))
-    if problem.bias_scale > 0.0:
-        change = bias(p, c, columns.m) / problem.bias_scale
-        across += float(bias(model.w, model.b, columns.m) / problem.bias_scale @ change)
-        along += float(change @ change)
-    return lam * across, lam * along
-
-
 def slope_of(
     problem: Problem, columns: Columns, model: Model, p: FloatArray, c: FloatArray
 ) -> float:
     """Return the slope of the smoothed objective along directions of w and b where they begin."""
-    across, _ = penalty_along(problem, columns, model, p, c)
-    return across - float(np.vdot(model.v, p) + model.sums[BALANCE] @ c / problem.S)
+    terms = terms_of(problem, model.unit)
+    return float(slope_along(terms, columns.m, model.place, p, c))

@@ -18,6 +18,7 @@ from pegasos.solvers.newton import envelope, joint_envelope
 from pegasos.solvers.newton.block_products import add_sums, put_scores
 from pegasos.solvers.newton.envelope import ROWS_OF_SUMS, Smoothing
 from pegasos.solvers.newton.line_search import Function, Line
+from pegasos.solvers.newton.small_step import is_small, small_move
 
 PARTS = 16  # at most so many parts of the rows,
 PART = 200_000  # of at least so many values each,
@@ -66,8 +67,12 @@ def move_rows(
 ) -> tuple[FloatArray, FloatArray]:
     """Do `move` on all rows; return its sums, and sum_i s_i (change of a_i) (x_i - m), (d, K)."""
     K = Z.shape[1]
-    move = joint_envelope.move if is_joint(problem.costs.loss) else envelope.move
     parts = parts_of_products(problem)
+    if len(parts) == 1 and is_small(problem):
+        total, change = np.zeros((ROWS_OF_SUMS, 1)), np.zeros((shape(problem.rows)[1], 1))
+        small_move(problem, smoothing, (Z, A, D), u, parts[0], total, change)
+        return total, change
+    move = joint_envelope.move if is_joint(problem.costs.loss) else envelope.move
     sums = np.zeros((len(parts), ROWS_OF_SUMS, K))
     changes = np.zeros((len(parts), weight_count(problem.rows), K))
 
