@@ -100,14 +100,16 @@ def sums_of_terms(costs: Costs, judged: Judged) -> FloatArray:
 
 @compiled
 def add_terms(costs, judged, span, sums):  # type: ignore[no-untyped-def]
-    """Write the sums of what rows span[0] <= i < span[1] have.
+    """Add what rows span[0] <= i < span[1] have to the sums.
 
-    They are added up in room of their own: threads that add to neighbouring numbers, on one line of
+    In room of its own first: threads that add to neighbouring numbers, on one line of
     memory, would wait for each other.
     """
     row, own = np.empty((2, judged.A.shape[1])), np.zeros_like(sums)
     add_rows(costs.loss, costs, judged, span, row, own)
-    sums[:] = own
+    for r in range(len(sums)):
+        for k in range(sums.shape[1]):
+            sums[r, k] += own[r, k]
 
 
 @compiled

@@ -40,7 +40,7 @@ def joint_hessian(problem: Problem, columns: Columns, T: FloatArray) -> FloatArr
     shares = shares_of_all(T, chosen)
     if shares is not None:
         h = np.zeros(len(T))
-        h[chosen] = T[chosen].sum(axis=1)
+        h[chosen] = T.sum(axis=1)[chosen]
         of_row = np.diag(shares) - np.outer(shares, shares)
         return np.asarray(np.kron(of_row, hessian(problem, columns, h)), dtype=np.float64)
     is_few = FEW * float(np.sum(answers * (answers + 1.0))) < 2.0 * K * K * len(chosen)
@@ -79,12 +79,17 @@ def shares_of_all(T: FloatArray, chosen: Any) -> FloatArray | None:
     """Return t / |t| of all chosen rows if it is the same for all."""
     if len(chosen) == 0:
         return None
-    first, last = T[chosen[0]], T[chosen[-1]]
-    if not np.abs(first / first.sum() - last / last.sum()).max() <= SAME:  # most often
+    first, last = (T[i] / T[i].sum() for i in (chosen[0], chosen[-1]))
+    if not np.abs(first - last).max() <= SAME:  # most often
         return None
-    t = T[chosen]
-    shares: FloatArray = t / t.sum(axis=1, keepdims=True)
-    return shares[0] if np.abs(shares - shares[0]).max() <= SAME else None
+    for start, stop in ranges(len(chosen), max(1, VALUES // T.shape[1])):
+        t = T[chosen[start:stop]]
+        t /= t.sum(axis=1, keepdims=True)
+        t -= first
+        if not np.abs(t, out=t).max() <= SAME:
+            return None
+    shares: FloatArray = first
+    return shares
 
 
 def answering(T: FloatArray) -> tuple[Any, Any]:
