@@ -51,7 +51,8 @@ def hessian_after(
 ) -> tuple[FloatArray, Counted | None]:
     """Return the same, and what the next Hessian may begin with, if rows' own products add up.
 
-    Losses with a kink change the curvatures of few rows from one step to the next.
+    Losses with a kink change the curvatures of few rows from one step to the next. Every model
+    keeps what it counted: no more numbers than it has rows.
     """
     if not _adds_up(problem, columns):
         return sum_of_products(problem, columns, h, adds_up=False), None
@@ -63,7 +64,7 @@ def hessian_after(
     G = G + sum_of_products(problem, columns, change, adds_up=True)
     H = G.copy()
     centred(H, columns)
-    return H, Counted(h, G)
+    return H, Counted(h, G) if G.size <= len(h) else None
 
 
 def sum_of_products(
