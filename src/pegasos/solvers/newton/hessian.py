@@ -99,7 +99,8 @@ def sum_of_products(
     each(add, range(len(shares)))
     for part in range(1, len(shares)):
         sums[0] += sums[part]
-    return np.tril(sums[0]) + np.tril(sums[0], -1).T if is_narrow else sums[0]
+    total: FloatArray = sums[0]
+    return np.tril(total) + np.tril(total, -1).T if is_narrow else total
 
 
 def _adds_up(problem: Problem, columns: Columns) -> bool:
