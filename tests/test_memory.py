@@ -88,6 +88,15 @@ def test_newton_takes_80_bytes_per_row_and_model(classes):
     assert used <= PER_ROW_OF_NEWTON * models * len(y) + few + 10 * CONSTANT
 
 
+def test_newton_takes_88_bytes_per_compressed_row():
+    rng, n = np.random.default_rng(0), 200_000
+    X, y = sparse.random(n, 60, density=0.1, format="csr", rng=rng), np.arange(n) % 2
+    smooth = PegasosClassifier(
+        C=1.0, loss="squared_hinge", solver="newton", random_state=0, max_iter=4, tol=1e-12
+    )
+    assert peak(smooth, X, y) <= (PER_ROW_OF_NEWTON + 8) * n + 10 * CONSTANT
+
+
 def test_a_compressed_copy_takes_at_most_a_quarter_of_the_rows():
     rng = np.random.default_rng(0)
     n, d = 2_000, 1_000

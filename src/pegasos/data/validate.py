@@ -66,7 +66,7 @@ def _validated(estimator: Any, X: Any, *, reset: bool, **of_y: Any) -> Any:
             accept_sparse="csr",
             dtype="numeric",
             accept_large_sparse=True,
-            ensure_all_finite=False,  # left to `_check_size`, which reads the values once
+            ensure_all_finite=False,  # left to `_checked_size`, which reads the values once
             **of_y,
         )
     except TypeError as error:

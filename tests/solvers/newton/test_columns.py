@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pegasos.certificate.stopping import Stopping
 from pegasos.data.rows import as_rows
 from pegasos.problem.losses import Hinge
 from pegasos.problem.objective import make_problem
+from pegasos.solve import solve
 from pegasos.solvers.newton.columns import columns_of
+from pegasos.solvers.newton.newton import Newton
 
 
 @pytest.mark.fast
@@ -29,3 +32,13 @@ def test_columns_are_centred_and_scaled_as_numpy_does(n, container, is_weighted,
     assert found.m == pytest.approx(m)
     assert found.scale == pytest.approx(scale)
     assert found.reach == pytest.approx(np.abs(X - m)[s > 0.0].max(axis=0) / scale)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-160])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_columns_whose_squares_are_next_to_0_divide_nothing(container, size):
+    X = np.column_stack([np.tile([1.0, -2.0, 0.5], 4), np.full(12, size)])
+    Y = np.where(X[:, [0]] > 0.0, 1.0, -1.0)
+    problem = make_problem(Hinge(), as_rows(container(X)), Y, None, 0.1, "free")
+    assert solve(problem, Newton(), Stopping(tol=1e-6)).certificate.relative_gap <= 1e-6

@@ -105,6 +105,14 @@ def test_a_hessian_goes_on_from_the_last_where_few_rows_change(monkeypatch):
     assert read[::2] == [40, 2, 20, 30, 1]
 
 
+def test_no_more_is_kept_of_a_hessian_than_numbers_of_rows(monkeypatch):
+    monkeypatch.setattr(products, "SPARSE", 0.0)
+    for n, is_kept in ((36, True), (35, False)):
+        _, _, problem = posed(sparse.csr_array, n=n)
+        _, counted = hessian_after(problem, columns_of(problem, True), np.ones(n), None)
+        assert (counted is not None) == is_kept
+
+
 def test_no_row_answers():
     _, _, problem = posed(np.asarray)
     assert not hessian(problem, columns_of(problem, True), np.zeros(40)).any()

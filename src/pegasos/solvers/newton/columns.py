@@ -21,6 +21,7 @@ from pegasos.problem.logarithm import quotient
 from pegasos.problem.objective import Problem, parts, sum_places, weight, weighted_sum
 
 CONSTANT = 1e-10  # of |m_j|: a smaller deviation is rounding
+LEAST = 1e-120  # scale of a column that counts: smaller ones have a square of next to 0
 
 
 class Columns(NamedTuple):
@@ -45,7 +46,7 @@ def columns_of(problem: Problem, is_centred: bool) -> Columns:
         largest = np.maximum(largest, np.where(lacks, np.abs(m), 0.0))
     scale = np.sqrt(squares / problem.S)
     scale = np.where(scale <= CONSTANT * np.abs(m), np.abs(m), scale)
-    scale[scale == 0.0] = 1.0
+    scale[scale < LEAST] = 1.0
     return Columns(m, scale, largest / scale)
 
 

@@ -51,7 +51,8 @@ def hessian_after(
 ) -> tuple[FloatArray, Counted | None]:
     """Return the same, and what the next Hessian may begin with, if rows' own products add up.
 
-    Losses with a kink change the curvatures of few rows from one step to the next.
+    Losses with a kink change the curvatures of few rows from one step to the next. Every model
+    keeps what it counted: no more numbers than it has rows.
     """
     if not _adds_up(problem, columns):
         return sum_of_products(problem, columns, h, adds_up=False), None
@@ -63,7 +64,7 @@ def hessian_after(
     G = G + sum_of_products(problem, columns, change, adds_up=True)
     H = G.copy()
     centred(H, columns)
-    return H, Counted(h, G)
+    return H, Counted(h, G) if G.size <= len(h) else None
 
 
 def sum_of_products(
@@ -98,7 +99,8 @@ def sum_of_products(
     each(add, range(len(shares)))
     for part in range(1, len(shares)):
         sums[0] += sums[part]
-    return np.tril(sums[0]) + np.tril(sums[0], -1).T if is_narrow else sums[0]
+    total: FloatArray = sums[0]
+    return np.tril(total) + np.tril(total, -1).T if is_narrow else total
 
 
 def _adds_up(problem: Problem, columns: Columns) -> bool:
