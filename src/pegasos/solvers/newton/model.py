@@ -235,7 +235,7 @@ def step(problem: Problem, columns: Columns, model: Model, *, may_widen: bool = 
         h = secants_of(problem, model.smoothing, model.Z, model.A, model.D, onward)
         curved = None
         p, c, u = way(problem, columns, model, solution(problem, columns, model, h)[0])
-    if u >= SHORT and not (is_loose(problem, model) or is_large(problem, model)):
+    if u >= SHORT and settles(problem, model):
         model.fell = -u * slope_of(problem, columns, model, p, c)
     else:
         model.fell = math.inf
@@ -380,6 +380,13 @@ def is_loose(problem: Problem, model: Model) -> bool:
     """Whether a joint model, no large one, has so few rows that weights may separate them."""
     is_one = is_joint(problem.costs.loss) and not is_large(problem, model)
     return is_one and len(model.Z) < ROWS_HELD * model.w.size
+
+
+def settles(problem: Problem, model: Model) -> bool:
+    """Whether a small fall tells that a minimum is near: for joint models, where rows are many."""
+    if not is_joint(problem.costs.loss):
+        return True
+    return not is_large(problem, model) and len(model.Z) >= ROWS_PER_WEIGHT * model.w.size
 
 
 def is_stiff(model: Model) -> bool:
