@@ -182,6 +182,19 @@ def test_many_rows_of_the_joint_hinge_need_no_exact_minima_at_first():
     assert found.epochs <= 13
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_classes_far_apart_end_soon_where_rows_are_few(seed):
+    # Minima left early for a small fall led nowhere: 154 and 232 steps.
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 7, 111)
+    X = rng.standard_normal((111, 1)) + 50.0 * y[:, None]
+    rows, Y = as_rows(X), targets(y, 7)
+    problem = make_problem(JointHinge(zero_one(7)), rows, Y, None, 1.0 / (70.0 * 111), "free")
+    found = fitted(problem, 1e-3).certificate
+    assert found.relative_gap <= 1e-3
+    assert found.epochs <= 20
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_weights_and_biases_of_all_classes_sum_to_zero(name):
     drawn = draw_joint(name, 5, "free", n=80, d=3, K=4, lam=1e-3)
